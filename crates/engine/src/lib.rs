@@ -1,0 +1,13 @@
+//! What a workflow means, as pure functions: no clock, no randomness, no input or output.
+//!
+//! * [`load`] reads a file and says everything that is wrong with it; the result is a [`Plan`].
+//! * [`prepare`] resolves what a node is to do, [`conclude`] decides what follows from the answer.
+//! * [`nodes`] holds one file per kind of node, [`expr`] the references and expressions in parameters.
+
+pub mod expr;
+pub mod nodes;
+mod plan;
+mod step;
+
+pub use plan::{Limits, Loaded, Plan, PlannedEdge, PlannedNode, load};
+pub use step::{Context, Effects, Message, Prepared, Work, conclude, prepare};

@@ -1,0 +1,387 @@
+//! Everything that can be known to be wrong before a workflow runs.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::Hash;
+use std::sync::Arc;
+
+use petgraph::{algo, graph::DiGraph};
+use protocol::{Diagnostic, DiagnosticCode as Code, ErrorPolicy, Node, NodeId, Workflow};
+
+use super::{
+    Branches, Plan, PlannedEdge, PlannedNode, is_error_edge, kind_of, names,
+    scope::{ScopeProblem, scopes},
+};
+use crate::{
+    expr::{Names, Template},
+    nodes::{self, Kind, Resolve, conditional_branch},
+};
+
+pub fn hash_of(workflow: &Workflow) -> String {
+    let text = serde_json::to_vec(workflow).unwrap_or_default();
+    blake3::hash(&text).to_hex()[..32].to_owned()
+}
+
+/// The plan as far as it goes, and all complaints. Without a plan the graph itself does not hold together.
+pub fn compile(workflow: &Arc<Workflow>) -> (Option<Plan>, Vec<Diagnostic>) {
+    let mut found = check_ids(workflow);
+    let by_id: HashMap<NodeId, usize> =
+        workflow.nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), at)).collect();
+    found.extend(check_edges(workflow, &by_id));
+    found.extend(workflow.nodes.iter().filter(|node| kind_of(node).is_none()).map(unknown_kind));
+    if found.iter().any(Diagnostic::is_error) {
+        return (None, found);
+    }
+
+    let graph = graph_of(workflow, &by_id);
+    let order = match algo::toposort(&graph, None) {
+        Ok(order) => order.into_iter().map(|node| node.index()).collect::<Vec<_>>(),
+        Err(_) => {
+            found.extend(cycles(workflow, &graph));
+            return (None, found);
+        }
+    };
+    let names = names(&workflow.nodes);
+    let edges = planned_edges(workflow, &by_id);
+    let (nodes, complaints) = planned_nodes(workflow, &edges, &names);
+    found.extend(complaints);
+    let starts = starts(&nodes, &edges);
+    let mut plan =
+        Plan { workflow: Arc::clone(workflow), hash: hash_of(workflow), nodes, edges, starts, names, by_id };
+    found.extend(check_scopes(&mut plan, &order));
+    found.extend(check_reach(&plan, &order));
+    for at in 0..plan.nodes.len() {
+        plan.nodes[at].branches = branches(&plan, at);
+        let node = &plan.nodes[at];
+        found.extend(check_parameters(node));
+        found.extend(check_error_policy(node));
+        found.extend(node.kind.check(&plan, node));
+    }
+    (Some(plan), found)
+}
+
+fn check_ids(workflow: &Workflow) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for node in &workflow.nodes {
+        let valid = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let id = node.id.as_str();
+        if id.is_empty() || id.len() > 128 || !id.bytes().all(valid) {
+            let shown: String = id.chars().take(40).collect();
+            let message = format!("the node id {shown:?} cannot be referred to");
+            let hint = "use 1 to 128 letters, digits, _ or -; the name may hold anything";
+            found.push(Diagnostic::error(Code::InvalidId, message, hint).at_node(&node.id));
+        }
+        let is_trigger = kind_of(node).is_some_and(Kind::is_trigger);
+        if Names::WORDS.contains(&id) && !(id == "trigger" && is_trigger) {
+            let message = format!("${id} has a meaning of its own, so no node may be called {id:?}");
+            found.push(Diagnostic::error(Code::ReservedId, message, "choose another id").at_node(&node.id));
+        }
+    }
+    let twice = duplicates(workflow.nodes.iter().map(|node| &node.id));
+    found.extend(twice.into_iter().map(|id| {
+        let message = format!("more than one node has the id {:?}", id.as_str());
+        Diagnostic::error(Code::DuplicateId, message, "give every node an id of its own").at_node(id)
+    }));
+    let twice = duplicates(workflow.edges.iter().map(|edge| &edge.id));
+    found.extend(twice.into_iter().map(|id| {
+        let message = format!("more than one edge has the id {:?}", id.as_str());
+        Diagnostic::error(Code::DuplicateId, message, "give every edge an id of its own").at_edge(id)
+    }));
+    found
+}
+
+/// Each value that occurs more than once, in order of its second occurrence.
+fn duplicates<T: Eq + Hash + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = HashSet::new();
+    let mut twice = Vec::new();
+    for value in values {
+        if !seen.insert(value) && !twice.contains(&value) {
+            twice.push(value);
+        }
+    }
+    twice
+}
+
+fn check_edges(workflow: &Workflow, by_id: &HashMap<NodeId, usize>) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for edge in &workflow.edges {
+        for (end, id) in [("src", &edge.src), ("dst", &edge.dst)] {
+            if by_id.contains_key(id) {
+                continue;
+            }
+            let close = nodes::nearest_of(id.as_str(), by_id.keys().map(NodeId::as_str));
+            let hint = match close.is_empty() {
+                true => "name a node of this workflow, or remove the edge".to_owned(),
+                false => format!("did you mean {}?", close.join(" or ")),
+            };
+            let message = format!("{end} of edge {:?} names the node {:?}, which does not exist", edge.id.as_str(), id.as_str());
+            found.push(Diagnostic::error(Code::UnknownNode, message, hint).at_edge(&edge.id));
+        }
+        if edge.src == edge.dst {
+            let message = format!("edge {:?} leads from {:?} to itself", edge.id.as_str(), edge.src.as_str());
+            let hint = "a node cannot wait for itself; remove the edge";
+            found.push(Diagnostic::error(Code::SelfLoop, message, hint).at_edge(&edge.id).at_node(&edge.src));
+        }
+    }
+    found
+}
+
+fn unknown_kind(node: &Node) -> Diagnostic {
+    let close = nodes::nearest(&node.kind);
+    let known: Vec<&str> = nodes::kinds().collect();
+    let hint = match close.is_empty() {
+        true => format!("known types are {}", known.join(", ")),
+        false => format!("did you mean {}? known types are {}", close.join(" or "), known.join(", ")),
+    };
+    Diagnostic::error(Code::UnknownKind, format!("the type {:?} is not known", node.kind), hint).at_node(&node.id)
+}
+
+fn graph_of(workflow: &Workflow, by_id: &HashMap<NodeId, usize>) -> DiGraph<(), ()> {
+    let mut graph = DiGraph::with_capacity(workflow.nodes.len(), workflow.edges.len());
+    let places: Vec<_> = workflow.nodes.iter().map(|_| graph.add_node(())).collect();
+    for edge in &workflow.edges {
+        graph.add_edge(places[by_id[&edge.src]], places[by_id[&edge.dst]], ());
+    }
+    graph
+}
+
+fn cycles(workflow: &Workflow, graph: &DiGraph<(), ()>) -> Vec<Diagnostic> {
+    let rings = algo::tarjan_scc(graph).into_iter().filter(|ring| ring.len() > 1);
+    rings
+        .map(|ring| {
+            let mut places: Vec<usize> = ring.into_iter().map(|node| node.index()).collect();
+            places.sort_unstable();
+            let names: Vec<&str> = places.iter().take(12).map(|&at| workflow.nodes[at].id.as_str()).collect();
+            let more = if places.len() > names.len() { ", …" } else { "" };
+            let message = format!("these nodes wait for each other in a circle: {}{more}", names.join(", "));
+            let hint = "remove one of the edges between them";
+            Diagnostic::error(Code::Cycle, message, hint).at_node(&workflow.nodes[places[0]].id)
+        })
+        .collect()
+}
+
+fn planned_edges(workflow: &Workflow, by_id: &HashMap<NodeId, usize>) -> Vec<PlannedEdge> {
+    let planned = |edge: &protocol::Edge| PlannedEdge { from: by_id[&edge.src], to: by_id[&edge.dst], source: edge.clone() };
+    workflow.edges.iter().map(planned).collect()
+}
+
+fn planned_nodes(workflow: &Workflow, edges: &[PlannedEdge], names: &Names) -> (Vec<PlannedNode>, Vec<Diagnostic>) {
+    let mut outgoing: Vec<Vec<usize>> = vec![Vec::new(); workflow.nodes.len()];
+    for (at, edge) in edges.iter().enumerate() {
+        if !is_error_edge(&edge.source, &workflow.nodes[edge.from]) {
+            outgoing[edge.from].push(at);
+        }
+    }
+    let mut found = Vec::new();
+    let mut planned = Vec::with_capacity(workflow.nodes.len());
+    for (node, outgoing) in workflow.nodes.iter().zip(outgoing) {
+        let Some(kind) = kind_of(node) else { continue };
+        planned.push(PlannedNode {
+            id: node.id.clone(),
+            kind,
+            templates: templates(node, kind, names, &mut found),
+            source: node.clone(),
+            outgoing,
+            branches: Branches::default(),
+            scope: Vec::new(),
+            context_key: format!("${}", node.id),
+        });
+    }
+    (planned, found)
+}
+
+fn templates(node: &Node, kind: &dyn Kind, names: &Names, found: &mut Vec<Diagnostic>) -> BTreeMap<String, Template> {
+    let mut templates = BTreeMap::new();
+    for parameter in kind.parameters() {
+        let Some(value) = node.parameters.get(parameter.name) else { continue };
+        let compiled = match (parameter.how, value.as_str()) {
+            (Resolve::Literal, _) => continue,
+            (Resolve::Expression, Some(text)) => Template::compile_expression(text, names),
+            (Resolve::Expression, None) | (Resolve::Value | Resolve::Later, _) => Template::compile(value, names),
+        };
+        match compiled {
+            Ok(template) => {
+                templates.insert(parameter.name.to_owned(), template);
+            }
+            Err(complaint) => {
+                let message = format!("parameter {:?}: {complaint}", parameter.name);
+                let hint = "an expression is JavaScript over references such as $trigger or $<node id>";
+                found.push(Diagnostic::error(Code::InvalidExpression, message, hint).at_node(&node.id));
+            }
+        }
+    }
+    templates
+}
+
+/// All triggers; without any, all nodes that nothing leads to.
+fn starts(nodes: &[PlannedNode], edges: &[PlannedEdge]) -> Vec<usize> {
+    let is_trigger = |at: &usize| nodes[*at].source.trigger || nodes[*at].kind.is_trigger();
+    let triggers: Vec<usize> = (0..nodes.len()).filter(is_trigger).collect();
+    if !triggers.is_empty() {
+        return triggers;
+    }
+    let targets: HashSet<usize> = edges.iter().map(|edge| edge.to).collect();
+    (0..nodes.len()).filter(|at| !targets.contains(at)).collect()
+}
+
+fn incoming(plan: &Plan) -> Vec<Vec<usize>> {
+    let mut incoming = vec![Vec::new(); plan.nodes.len()];
+    plan.edges.iter().for_each(|edge| incoming[edge.to].push(edge.from));
+    incoming
+}
+
+fn check_scopes(plan: &mut Plan, order: &[usize]) -> Vec<Diagnostic> {
+    let effects: Vec<_> = plan.nodes.iter().map(|node| node.kind.scope()).collect();
+    let (found, problems) = scopes(order, &incoming(plan), &effects);
+    for (node, scope) in plan.nodes.iter_mut().zip(found) {
+        node.scope = scope;
+    }
+    let complaint = |problem: &ScopeProblem| {
+        let (node, message, hint) = match *problem {
+            ScopeProblem::Mixed { node } => {
+                (node, "edges from different fan-outs meet here", "use merge, or aggregate first")
+            }
+            ScopeProblem::NothingOpen { node } => {
+                (node, "a fan-out is gathered here, but none is open", "place it behind a split")
+            }
+        };
+        Diagnostic::error(Code::ScopeMismatch, message, hint).at_node(&plan.nodes[node].id)
+    };
+    problems.iter().map(complaint).collect()
+}
+
+/// Nodes that can never run, and references to nodes that have not run when they are needed.
+fn check_reach(plan: &Plan, order: &[usize]) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let ancestors = Ancestors::of(plan, order);
+    for (at, node) in plan.nodes.iter().enumerate() {
+        if !plan.starts.contains(&at) && !plan.starts.iter().any(|&start| ancestors.contains(at, start)) {
+            let message = "no path leads here from where an execution starts, so this node never runs";
+            let hint = "connect it, or remove it";
+            found.push(Diagnostic::warning(Code::Unreachable, message, hint).at_node(&node.id));
+        }
+        for (parameter, template) in &node.templates {
+            let complaints = template.roots().into_iter().filter_map(|root| check_root(plan, &ancestors, at, &root));
+            found.extend(complaints.map(|(code, message, hint)| {
+                Diagnostic::error(code, format!("parameter {parameter:?}: {message}"), hint).at_node(&node.id)
+            }));
+        }
+    }
+    found
+}
+
+fn check_root(plan: &Plan, ancestors: &Ancestors, at: usize, root: &str) -> Option<(Code, String, String)> {
+    if matches!(root, "trigger" | "json" | "node") {
+        return None;
+    }
+    if matches!(root, "item" | "index") {
+        let outside = plan.nodes[at].scope.is_empty();
+        let hint = "read it behind a split and in front of its aggregator".to_owned();
+        return outside.then(|| (Code::UnknownReference, format!("${root} exists only inside a split"), hint));
+    }
+    let named: Vec<usize> = (0..plan.nodes.len())
+        .filter(|&other| plan.nodes[other].id.as_str() == root || plan.nodes[other].source.name == root)
+        .collect();
+    let by_id = plan.node(&NodeId::from(root));
+    match (by_id, named.as_slice()) {
+        (Some(node), _) | (None, &[node]) => (!ancestors.contains(at, node)).then(|| {
+            let message = format!("${root} is not known here: {:?} never runs before this node", root);
+            let hint = format!("lead a path from {root:?} to this node, or refer to a node in front of it");
+            (Code::ReferenceNotUpstream, message, hint)
+        }),
+        (None, []) => {
+            let known = plan.names.known().chain(["trigger", "json"]);
+            let close = nodes::nearest_of(root, known);
+            let hint = match close.is_empty() {
+                true => "refer to $trigger or to $<id of a node>; a plain dollar sign is written $$".to_owned(),
+                false => format!("did you mean ${}?", close.join(" or $")),
+            };
+            Some((Code::UnknownReference, format!("${root} refers to nothing in this workflow"), hint))
+        }
+        (None, _) => {
+            let message = format!("${root} could be any of {} nodes with that name", named.len());
+            Some((Code::AmbiguousName, message, "refer to the node by its id".to_owned()))
+        }
+    }
+}
+
+/// Which nodes lie in front of which.
+struct Ancestors {
+    words: usize,
+    bits: Vec<u64>,
+}
+
+impl Ancestors {
+    fn of(plan: &Plan, order: &[usize]) -> Self {
+        let count = plan.nodes.len();
+        let words = count.div_ceil(64);
+        let mut bits = vec![0u64; words * count];
+        let incoming = incoming(plan);
+        let mut row = vec![0u64; words];
+        for &node in order {
+            row.fill(0);
+            for &parent in &incoming[node] {
+                let of_parent = &bits[parent * words..(parent + 1) * words];
+                row.iter_mut().zip(of_parent).for_each(|(word, other)| *word |= other);
+                row[parent / 64] |= 1 << (parent % 64);
+            }
+            bits[node * words..(node + 1) * words].copy_from_slice(&row);
+        }
+        Self { words, bits }
+    }
+
+    fn contains(&self, node: usize, ancestor: usize) -> bool {
+        self.bits[node * self.words + ancestor / 64] & (1 << (ancestor % 64)) != 0
+    }
+}
+
+fn branches(plan: &Plan, at: usize) -> Branches {
+    let node = &plan.nodes[at];
+    let on_error = match &node.source.error {
+        Some(ErrorPolicy::Branch { error_edge }) => {
+            plan.edges.iter().position(|edge| edge.from == at && edge.source.id == *error_edge)
+        }
+        Some(ErrorPolicy::Halt | ErrorPolicy::Ignore) | None => None,
+    };
+    Branches {
+        on_true: conditional_branch(plan, node, "true"),
+        on_false: conditional_branch(plan, node, "false"),
+        on_error,
+    }
+}
+
+fn check_error_policy(node: &PlannedNode) -> Option<Diagnostic> {
+    match &node.source.error {
+        Some(ErrorPolicy::Branch { error_edge }) if node.branches.on_error.is_none() => {
+            let message = format!("error_edge {:?} is no edge of this node", error_edge.as_str());
+            let hint = "name an edge whose src is this node";
+            Some(Diagnostic::error(Code::MissingErrorEdge, message, hint).at_node(&node.id))
+        }
+        _ => None,
+    }
+}
+
+fn check_parameters(node: &PlannedNode) -> Vec<Diagnostic> {
+    let known = node.kind.parameters();
+    let mut found = Vec::new();
+    for parameter in known.iter().filter(|parameter| parameter.required) {
+        if !node.source.parameters.contains_key(parameter.name) {
+            let message = format!("parameter {:?} is missing", parameter.name);
+            let hint = format!("add {:?} to the parameters of this node", parameter.name);
+            found.push(Diagnostic::error(Code::InvalidParameter, message, hint).at_node(&node.id));
+        }
+    }
+    for name in node.source.parameters.keys() {
+        if known.iter().any(|parameter| parameter.name == name) {
+            continue;
+        }
+        let close = nodes::nearest_of(name, known.iter().map(|parameter| parameter.name));
+        let all: Vec<&str> = known.iter().map(|parameter| parameter.name).collect();
+        let hint = match close.first() {
+            Some(close) => format!("did you mean {close:?}?"),
+            None => format!("{} knows {}", node.source.kind, all.join(", ")),
+        };
+        let message = format!("parameter {name:?} is not known and has no effect");
+        found.push(Diagnostic::warning(Code::UnknownParameter, message, hint).at_node(&node.id));
+    }
+    found
+}

@@ -1,0 +1,37 @@
+//! What the nodes before have left: `$<node id>`, `$trigger`, `$json` and so on.
+
+use std::{fmt, sync::Arc};
+
+use protocol::Payload;
+
+/// Shared: a child's context is its parent's with one entry more, and costs no more than that entry.
+#[derive(Clone, Default)]
+pub struct Context(imbl::OrdMap<Arc<str>, Payload>);
+
+impl Context {
+    pub fn start(input: Payload) -> Self {
+        Self::default().with("$trigger", input)
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Payload> {
+        self.0.get(key)
+    }
+
+    pub fn with(&self, key: &str, payload: Payload) -> Self {
+        Self(self.0.update(key.into(), payload))
+    }
+
+    pub fn keys(&self) -> Vec<String> {
+        self.0.keys().map(|key| key.to_string()).collect()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Payload)> {
+        self.0.iter().map(|(key, payload)| (&**key, payload))
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}

@@ -1,0 +1,156 @@
+//! One hop of a message, without the outside: `prepare` before the work, `conclude` after it.
+
+mod context;
+
+use std::sync::Arc;
+
+use protocol::{
+    Child, ErrorCode, ErrorPolicy, ExecutionId, Frame, LineageKey, MessageId, Millis, NodeError, Payload,
+};
+use serde_json::{Map, Value, json};
+
+pub use context::Context;
+
+use crate::{
+    expr::{Moment, Scope},
+    nodes::{Firing, Resolve, Route},
+    plan::{Plan, PlannedNode},
+};
+
+/// Work to do: one node at one lineage key, with the context that reached it.
+#[derive(Clone, Debug)]
+pub struct Message {
+    pub execution_id: ExecutionId,
+    pub id: MessageId,
+    /// The node's place in the plan.
+    pub node: usize,
+    pub lineage: Arc<[Frame]>,
+    pub context: Context,
+    /// Counts from 1.
+    pub attempt: u32,
+}
+
+/// What a firing is about to do; nothing has happened yet.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// With every reference resolved; absent when they could not be.
+    pub parameters: Option<Payload>,
+    pub work: Work,
+}
+
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// The answer is known: the node needs nothing from outside.
+    Done(Payload),
+    /// The node fails before it has begun.
+    Failed(NodeError),
+    /// Takes a while, then answers.
+    Sleep { millis: Millis, then: Box<Result<Payload, NodeError>> },
+}
+
+/// What follows from an answer. Committed as one step.
+#[derive(Clone, Debug)]
+pub struct Effects {
+    pub outcome: Result<Payload, NodeError>,
+    pub children: Vec<Child>,
+    /// The failure ends the execution.
+    pub halts: bool,
+}
+
+/// Resolves the parameters and asks the kind what is to be done. A failure here is an answer like any other.
+pub fn prepare(plan: &Plan, message: &Message, now: Millis) -> Prepared {
+    let node = &plan.nodes[message.node];
+    let identity = format!("{}@{}", node.id, LineageKey::of(&message.lineage));
+    let seed = blake3::hash(format!("{}/{identity}", message.execution_id).as_bytes());
+    let seed = u32::from_le_bytes([seed.as_bytes()[0], seed.as_bytes()[1], seed.as_bytes()[2], seed.as_bytes()[3]]);
+    let moment = Moment { now, seed };
+
+    let parameters = match resolve_parameters(plan, node, &message.context, moment) {
+        Ok(parameters) => parameters,
+        Err(error) => return Prepared { parameters: None, work: Work::Failed(at(error, node)) },
+    };
+    let firing = Firing { plan, node, identity, context: &message.context, parameters: &parameters, moment };
+    let work = match node.kind.work(&firing) {
+        Ok(work) => work,
+        Err(error) => Work::Failed(at(error, node)),
+    };
+    Prepared { parameters: Some(Payload::new(Value::Object(parameters))), work }
+}
+
+/// Decides what follows: which edges carry a value, and whether the execution goes on.
+pub fn conclude(plan: &Plan, message: &Message, answer: Result<Payload, NodeError>) -> Effects {
+    let node = &plan.nodes[message.node];
+    let outcome = answer.map_err(|error| at(error, node));
+    let (edges, halts) = match (&outcome, &node.source.error) {
+        (Ok(output), _) => (routed(node, output.value()), false),
+        (Err(_), Some(ErrorPolicy::Ignore)) => (node.outgoing.clone(), false),
+        (Err(_), Some(ErrorPolicy::Branch { .. })) => (node.branches.on_error.into_iter().collect(), false),
+        (Err(_), Some(ErrorPolicy::Halt) | None) => (Vec::new(), true),
+    };
+    let children = edges.into_iter().map(|edge| {
+        let edge = &plan.edges[edge];
+        Child {
+            message_id: message.id.child(&edge.source.id, 0),
+            node_id: plan.nodes[edge.to].id.clone(),
+            edge_id: Some(edge.source.id.clone()),
+            lineage: message.lineage.to_vec(),
+        }
+    });
+    Effects { children: children.collect(), outcome, halts }
+}
+
+impl Context {
+    /// The context behind a node: what it saw, and what came of it.
+    pub fn after(&self, node: &PlannedNode, outcome: Result<&Payload, &NodeError>) -> Self {
+        let output = match outcome {
+            Ok(output) => output.clone(),
+            Err(error) => Payload::new(json!({"error": error})),
+        };
+        let working = outcome.ok().and_then(|output| node.kind.working_payload(output.value()));
+        let context = self.with(&node.context_key, output);
+        match working {
+            Some(working) => context.with("$json", Payload::new(working)),
+            None => context,
+        }
+    }
+}
+
+fn routed(node: &PlannedNode, output: &Value) -> Vec<usize> {
+    match node.kind.route(node, output) {
+        Route::All => node.outgoing.clone(),
+        Route::Only(edge) => edge.into_iter().collect(),
+    }
+}
+
+fn resolve_parameters(
+    plan: &Plan,
+    node: &PlannedNode,
+    context: &Context,
+    moment: Moment,
+) -> Result<Map<String, Value>, NodeError> {
+    let find = |key: &str| context.get(key).cloned();
+    let keys = || context.keys();
+    let scope = Scope { names: &plan.names, find: &find, keys: &keys, moment };
+    let mut resolved = Map::new();
+    for (name, raw) in &node.source.parameters {
+        let value = match (node.how(name), node.templates.get(name)) {
+            (Resolve::Value | Resolve::Expression, Some(template)) => template.resolve(&scope).map_err(|mut error| {
+                error.message = format!("parameter {name:?}: {}", error.message);
+                error
+            })?,
+            (Resolve::Later | Resolve::Literal, _) | (_, None) => raw.clone(),
+        };
+        resolved.insert(name.clone(), value);
+    }
+    match node.kind.parameters().iter().find(|known| known.required && !resolved.contains_key(known.name)) {
+        Some(missing) => {
+            Err(NodeError::new(ErrorCode::InvalidParameter, format!("parameter {:?} is missing", missing.name)))
+        }
+        None => Ok(resolved),
+    }
+}
+
+fn at(mut error: NodeError, node: &PlannedNode) -> NodeError {
+    error.node_id = Some(node.id.clone());
+    error
+}

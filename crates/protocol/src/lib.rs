@@ -1,0 +1,37 @@
+//! The words of the house: ids, workflow, messages, events, views, requests, error codes.
+//!
+//! Nothing here does anything. Types that reach the user interface derive [`ts_rs::TS`]; the generated
+//! TypeScript is committed and a test fails when it drifts.
+
+mod diagnostic;
+mod error;
+mod event;
+mod ids;
+mod lineage;
+mod message;
+mod payload;
+mod recorded;
+mod request;
+mod time;
+mod view;
+mod workflow;
+
+pub use diagnostic::{Diagnostic, DiagnosticCode, Place, Severity};
+pub use error::{ErrorCode, NodeError, Problem, ProblemCode};
+pub use event::{
+    Child, Event, ExecutionEnded, ExecutionStarted, Fact, Firing, NodeFailed, NodeStarted, NodeSucceeded,
+};
+pub use ids::{EdgeId, ExecutionId, MessageId, NodeId, WorkflowId};
+pub use lineage::{Frame, LineageKey};
+pub use message::{
+    CompletionMessage, ExecutionStatus, NodeExecutionMessage, NodeStatus, NodeStatusMessage, StatusLine,
+};
+pub use payload::Payload;
+pub use recorded::{Recording, TimedPatch};
+pub use request::{Request, Response, Snapshot, Update};
+pub use time::{Millis, iso8601};
+pub use view::{
+    Counts, EdgeView, ExecutionPhase, ExecutionSummary, ExecutionView, FiringView, NodeDetail, NodeState,
+    NodeView, PayloadView, ViewPatch, WorkflowEntry,
+};
+pub use workflow::{Credentials, Edge, ErrorPolicy, Node, Workflow};

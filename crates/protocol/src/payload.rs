@@ -1,0 +1,110 @@
+//! A JSON value that stays raw text until somebody looks inside.
+
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, value::RawValue};
+
+/// Shared and immutable: a clone costs a counter, and the text is parsed at most once however many readers it has.
+#[derive(Clone)]
+pub struct Payload(Arc<Inner>);
+
+struct Inner {
+    text: Box<RawValue>,
+    parsed: OnceLock<Value>,
+}
+
+impl Payload {
+    pub fn new(value: Value) -> Self {
+        let text = match serde_json::value::to_raw_value(&value) {
+            Ok(text) => text,
+            // A `Value` has string keys and finite numbers only, so it always has a text.
+            Err(error) => unreachable!("a JSON value without a text: {error}"),
+        };
+        Self(Arc::new(Inner { text, parsed: OnceLock::from(value) }))
+    }
+
+    pub fn from_text(text: String) -> Result<Self, serde_json::Error> {
+        Ok(Self::from_raw(RawValue::from_string(text)?))
+    }
+
+    pub fn null() -> Self {
+        Self::new(Value::Null)
+    }
+
+    pub fn text(&self) -> &str {
+        self.0.text.get()
+    }
+
+    /// The parsed value. Text that was checked for syntax only can still be nested deeper than the parser allows;
+    /// it then reads as a string that says so.
+    pub fn value(&self) -> &Value {
+        self.0.parsed.get_or_init(|| {
+            serde_json::from_str(self.text())
+                .unwrap_or_else(|error| Value::String(format!("unreadable JSON: {error}")))
+        })
+    }
+
+    fn from_raw(text: Box<RawValue>) -> Self {
+        Self(Arc::new(Inner { text, parsed: OnceLock::new() }))
+    }
+}
+
+impl From<Value> for Payload {
+    fn from(value: Value) -> Self {
+        Self::new(value)
+    }
+}
+
+impl PartialEq for Payload {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.text() == other.text() || self.value() == other.value()
+    }
+}
+
+impl fmt::Debug for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl Serialize for Payload {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.text.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Payload {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self::from_raw(Box::<RawValue>::deserialize(deserializer)?))
+    }
+}
+
+impl ts_rs::TS for Payload {
+    type WithoutGenerics = Self;
+    type OptionInnerType = Self;
+
+    fn name(_: &ts_rs::Config) -> String {
+        "unknown".to_owned()
+    }
+    fn inline(_: &ts_rs::Config) -> String {
+        "unknown".to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_survives_untouched_and_is_parsed_on_demand() {
+        let payload = Payload::from_text(r#"{"b": 1, "a": 1e2}"#.to_owned()).unwrap();
+        assert_eq!(serde_json::to_string(&payload).unwrap(), r#"{"b": 1, "a": 1e2}"#);
+        assert_eq!(payload.value()["b"], 1);
+        assert_eq!(payload, Payload::new(serde_json::json!({"a": 100.0, "b": 1})));
+        assert!(Payload::from_text("{".to_owned()).is_err());
+    }
+}
