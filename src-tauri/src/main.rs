@@ -1,1 +1,100 @@
-fn main(){}
+//! `runeglass-desktop`: a window in front of the session. It forwards, and nothing else.
+
+#![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
+
+mod graphics;
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use clap::Parser;
+use protocol::{Problem, Request, Response, Update};
+use session::{Clock, Keep, Options, Session};
+use tauri::{
+    Manager, RunEvent, State, WebviewUrl, WebviewWindowBuilder,
+    async_runtime::{self, JoinHandle},
+    ipc::Channel,
+};
+
+#[derive(Parser)]
+#[command(name = "runeglass-desktop", version, about = "See inside every workflow execution, in a window.")]
+struct Arguments {
+    /// The folder of workflows to watch.
+    #[arg(default_value = "workflows")]
+    folder: PathBuf,
+    /// Where recordings are kept; the user's data folder where absent.
+    #[arg(long, value_name = "PATH")]
+    store: Option<PathBuf>,
+}
+
+/// A session that could not be opened is a problem that the window shows.
+type Opened = Result<Arc<Session>, Problem>;
+
+/// The one listener of the window; a reloaded page replaces it.
+#[derive(Default)]
+struct Listener(Mutex<Option<JoinHandle<()>>>);
+
+#[tauri::command]
+async fn call(session: State<'_, Opened>, request: Request) -> Result<Response, Problem> {
+    session.inner().as_ref().map_err(Problem::clone)?.call(request).await
+}
+
+#[tauri::command]
+async fn subscribe(
+    session: State<'_, Opened>,
+    listener: State<'_, Listener>,
+    channel: Channel<Vec<Update>>,
+) -> Result<(), Problem> {
+    let mut subscription = session.inner().as_ref().map_err(Problem::clone)?.subscribe();
+    let task = async_runtime::spawn(async move { while channel.send(subscription.next().await).is_ok() {} });
+    let earlier = listener.0.lock().unwrap_or_else(PoisonError::into_inner).replace(task);
+    if let Some(earlier) = earlier {
+        earlier.abort();
+    }
+    Ok(())
+}
+
+async fn open(arguments: Arguments) -> Opened {
+    let store = match arguments.store {
+        Some(path) => path,
+        None => Session::usual_store()?,
+    };
+    let options =
+        Options { keep: Keep::At(store), folder: Some(arguments.folder), clock: Clock::system(), recover: true };
+    Session::open(options).await.map(Arc::new)
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    graphics::suit_the_machine()?;
+    let opened = async_runtime::block_on(open(arguments));
+    if let Err(problem) = &opened {
+        eprintln!("error: {}\n  hint: {}", problem.message, problem.hint);
+    }
+    let app = tauri::Builder::default()
+        .manage(opened)
+        .manage(Listener::default())
+        .invoke_handler(tauri::generate_handler![call, subscribe])
+        .setup(|app| {
+            WebviewWindowBuilder::new(app, "main", WebviewUrl::default())
+                .title("Runeglass")
+                .inner_size(1280.0, 800.0)
+                .min_inner_size(900.0, 560.0)
+                // The window shows our own page and never leaves it.
+                .on_navigation(|url| url.scheme() == "tauri" || url.host_str() == Some("tauri.localhost"))
+                .build()?;
+            Ok(())
+        })
+        .build(tauri::generate_context!())?;
+    app.run(|app, event| {
+        if let RunEvent::Exit = event
+            && let Ok(session) = app.state::<Opened>().inner()
+            && let Err(problem) = async_runtime::block_on(session.close())
+        {
+            eprintln!("error: {}", problem.message);
+        }
+    });
+    Ok(())
+}

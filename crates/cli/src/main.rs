@@ -1,1 +1,61 @@
-fn main(){}
+//! `runeglass`: the engine and its tools on the command line.
+
+mod export;
+mod outcome;
+mod progress;
+mod run;
+mod serve;
+mod terminal;
+mod validate;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "runeglass", version, about = "See inside every workflow execution.", after_help = EXAMPLE)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLE: &str = "\
+Examples:
+  runeglass run workflows/hello.json
+  runeglass serve workflows
+
+Exit codes: 0 completed, 1 failed or halted, 2 invalid workflow or usage, 3 infrastructure.";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a workflow here, in this process.
+    Run(run::RunArguments),
+    /// Go on with the executions in a store that a crash or a restart interrupted.
+    Resume(run::ResumeArguments),
+    /// Say everything that is wrong with workflow files.
+    Validate(validate::ValidateArguments),
+    /// Show the user interface in a browser, on this machine only.
+    Serve(serve::ServeArguments),
+    /// Write one execution as a document that the user interface opens anywhere.
+    Export(export::ExportArguments),
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    start_logging();
+    let outcome = match Arguments::parse().command {
+        Command::Run(arguments) => run::run(arguments).await,
+        Command::Resume(arguments) => run::resume(arguments).await,
+        Command::Validate(arguments) => validate::validate(&arguments),
+        Command::Serve(arguments) => serve::serve(arguments).await,
+        Command::Export(arguments) => export::export(arguments).await,
+    };
+    outcome.unwrap_or_else(|error| error.report()).into()
+}
+
+/// Logs go to stderr and are quiet unless `RUNEGLASS_LOG` asks for more.
+fn start_logging() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("RUNEGLASS_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("off"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+}

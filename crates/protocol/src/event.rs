@@ -96,3 +96,15 @@ pub struct ExecutionEnded {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<NodeError>,
 }
+
+impl Fact {
+    /// Every payload the fact carries, so that a store can keep large ones elsewhere.
+    pub fn payloads_mut(&mut self) -> Vec<&mut Payload> {
+        match self {
+            Self::ExecutionStarted(started) => vec![&mut started.definition, &mut started.input],
+            Self::NodeStarted(started) => started.parameters.iter_mut().collect(),
+            Self::NodeSucceeded(done) => vec![&mut done.output],
+            Self::NodeFailed(_) | Self::ExecutionEnded(_) => Vec::new(),
+        }
+    }
+}

@@ -1,1 +1,262 @@
+//! The one API of the house: open a folder and a store, run, watch, look. It knows no window; the desktop, the web
+//! host and the command line all speak to it.
 
+mod follow;
+mod library;
+mod live;
+mod problem;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use embedded::{Embedded, Start};
+use engine::{Loaded, Plan};
+use protocol::{
+    Event, ExecutionId, ExecutionView, NodeDetail, NodeId, Payload, Problem, ProblemCode, Recording, Request, Response,
+    Snapshot, Update, WorkflowId,
+};
+use recording::{Access, Store, ViewFold};
+
+use serde_json::json;
+
+pub use follow::Statuses;
+pub use library::{Library, read_workflow};
+pub use runtime::Clock;
+pub use live::Subscription;
+
+use live::Live;
+pub use problem::from_store as store_problem;
+use problem::{from_engine, from_ledger, from_store};
+
+/// Where recordings are kept.
+pub enum Keep {
+    /// In this file.
+    At(PathBuf),
+    /// Nowhere: a store that is removed with the session.
+    Nowhere,
+}
+
+pub struct Options {
+    pub keep: Keep,
+    /// Watched for workflows, where given.
+    pub folder: Option<PathBuf>,
+    pub clock: Clock,
+    /// Go on with executions that a crash interrupted.
+    pub recover: bool,
+}
+
+/// Messages in hand at once.
+const WORKERS: usize = 256;
+/// Executions listed at the start.
+const LISTED: u32 = 200;
+
+pub struct Session {
+    store: Arc<Store>,
+    engine: Arc<Embedded>,
+    live: Arc<Live>,
+    library: Option<Arc<Library>>,
+    recovered: Vec<ExecutionId>,
+    _temporary: Option<tempfile::TempDir>,
+}
+
+/// An execution that was just started, and what it says from its first moment on.
+pub struct Started {
+    pub execution_id: ExecutionId,
+    pub statuses: Statuses,
+}
+
+impl Session {
+    pub async fn open(options: Options) -> Result<Self, Problem> {
+        let (path, temporary) = match options.keep {
+            Keep::At(path) => (path, None),
+            Keep::Nowhere => {
+                let folder = tempfile::tempdir().map_err(|error| problem::from_io("make a temporary store", &error))?;
+                (folder.path().join("run.db"), Some(folder))
+            }
+        };
+        let store = Arc::new(Store::open(&path, Access::Write).await.map_err(|error| from_store(&error))?);
+        let engine = Embedded::open(Arc::clone(&store), options.clock.clone());
+        let live = Live::follow(engine.feed());
+        let mut recovered = Vec::new();
+        if options.recover {
+            for id in store.unfinished().await.map_err(|error| from_store(&error))? {
+                let events = store.events(&id).await.map_err(|error| from_store(&error))?;
+                live.adopt(ViewFold::replay(&events));
+            }
+            recovered = engine.recover(&store).await.map_err(|error| from_engine(&error))?;
+        }
+        live.work(Arc::clone(&engine), options.clock, WORKERS);
+        let library = match options.folder {
+            Some(folder) => Some(Library::watch(&folder, Arc::clone(&live))?),
+            None => None,
+        };
+        Ok(Self { store, engine, live, library, recovered, _temporary: temporary })
+    }
+
+    /// The usual place of the store: the user's data folder.
+    pub fn usual_store() -> Result<PathBuf, Problem> {
+        let folder = dirs::data_dir().ok_or_else(|| {
+            let hint = "name a file with --store";
+            Problem::new(ProblemCode::Infrastructure, "this user has no data folder", hint)
+        })?;
+        Ok(folder.join("runeglass").join("runeglass.db"))
+    }
+
+    /// Serves one wish of the user.
+    pub async fn call(&self, request: Request) -> Result<Response, Problem> {
+        match request {
+            Request::Snapshot => self.snapshot().await.map(Response::Snapshot),
+            Request::Run { path, input } => {
+                let input = input.map(Payload::new);
+                let started = self.run_file(&path, input).await?;
+                Ok(Response::Started { execution_id: started.execution_id })
+            }
+            Request::Cancel { execution_id } => self.cancel(&execution_id).await.map(|()| Response::Done),
+            Request::Execution { execution_id } => {
+                self.execution(&execution_id).await.map(|view| Response::Execution(Box::new(view)))
+            }
+            Request::NodeDetail { execution_id, node_id } => {
+                self.node_detail(&execution_id, &node_id).await.map(|detail| Response::NodeDetail(Box::new(detail)))
+            }
+            Request::Record { execution_id } => {
+                record(&self.store, &execution_id).await.map(|recording| Response::Recording(Box::new(recording)))
+            }
+        }
+    }
+
+    /// What a host hears without asking, at most sixty times a second.
+    pub fn subscribe(&self) -> Subscription {
+        self.live.subscribe()
+    }
+
+    /// Waits until something goes wrong behind the scenes, and says what.
+    pub async fn until_trouble(&self) -> Problem {
+        let mut subscription = self.subscribe();
+        loop {
+            let trouble = subscription.next().await.into_iter().find_map(|update| match update {
+                Update::Trouble(problem) => Some(problem),
+                Update::Workflows(_) | Update::Execution(_) => None,
+            });
+            if let Some(problem) = trouble {
+                return problem;
+            }
+        }
+    }
+
+    /// Executions that were taken up when the session was opened.
+    pub fn recovered(&self) -> &[ExecutionId] {
+        &self.recovered
+    }
+
+    /// Executions in the store that nobody is working on.
+    pub async fn unfinished(&self) -> Result<Vec<ExecutionId>, Problem> {
+        self.store.unfinished().await.map_err(|error| from_store(&error))
+    }
+
+    /// Starts a plan; `name` is the workflow's name where it has none itself.
+    pub async fn start(&self, plan: Arc<Plan>, name: &str, path: Option<String>, input: Option<Payload>) -> Result<Started, Problem> {
+        let mut random = [0u8; 8];
+        getrandom::fill(&mut random).map_err(|error| {
+            Problem::new(ProblemCode::Infrastructure, format!("no random id: {error}"), "try again")
+        })?;
+        let execution_id = ExecutionId::from(format!("{:016x}", u64::from_be_bytes(random)));
+        let workflow = &plan.workflow;
+        let sample = || workflow.sample_input.clone().unwrap_or_else(|| json!({}));
+        let start = Start {
+            execution_id: execution_id.clone(),
+            workflow_id: workflow.workflow_id.clone().unwrap_or_else(|| WorkflowId::from(name)),
+            title: workflow.name.clone().unwrap_or_else(|| name.to_owned()),
+            input: input.unwrap_or_else(|| Payload::new(sample())),
+            plan,
+            path,
+        };
+        let statuses = Statuses::new(execution_id.clone(), self.engine.feed());
+        self.engine.start(start).await.map_err(|error| from_engine(&error))?;
+        Ok(Started { execution_id, statuses })
+    }
+
+    /// What a taken-up execution says from now on.
+    pub async fn statuses(&self, id: &ExecutionId) -> Result<Statuses, Problem> {
+        let feed = self.engine.feed();
+        let past = self.store.events(id).await.map_err(|error| from_store(&error))?;
+        Ok(Statuses::after(id.clone(), &past, feed))
+    }
+
+    /// Ends an execution as halted.
+    pub async fn cancel(&self, id: &ExecutionId) -> Result<(), Problem> {
+        self.engine.cancel(id).await.map_err(|error| from_engine(&error))
+    }
+
+    /// Finishes writing. Executions that are under way go on when the store is opened again.
+    pub async fn close(&self) -> Result<(), Problem> {
+        self.engine.close().await.map_err(|error| from_engine(&error))
+    }
+
+    async fn snapshot(&self) -> Result<Snapshot, Problem> {
+        let executions = self.store.executions(LISTED).await.map_err(|error| from_store(&error))?;
+        Ok(Snapshot {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            folder: self.library.as_ref().map_or_else(String::new, |library| library.shown()),
+            workflows: self.library.as_ref().map_or_else(Vec::new, |library| library.entries()),
+            executions,
+        })
+    }
+
+    async fn run_file(&self, path: &str, input: Option<Payload>) -> Result<Started, Problem> {
+        let library = self.library.as_ref().ok_or_else(|| {
+            Problem::new(ProblemCode::NotFound, "no workflow folder is open", "start with a folder of workflows")
+        })?;
+        let loaded = library.load(path)?;
+        let plan = runnable(loaded, path)?;
+        self.start(plan, &stem(Path::new(path)), Some(path.to_owned()), input).await
+    }
+
+    async fn execution(&self, id: &ExecutionId) -> Result<ExecutionView, Problem> {
+        if let Some(view) = self.live.view(id) {
+            return Ok(view);
+        }
+        let events = events(&self.store, id).await?;
+        let fold = ViewFold::replay(&events).ok_or_else(|| unknown(id))?;
+        Ok(fold.view().clone())
+    }
+
+    async fn node_detail(&self, id: &ExecutionId, node: &NodeId) -> Result<NodeDetail, Problem> {
+        recording::node_detail(&events(&self.store, id).await?, node).map_err(|error| from_ledger(&error))
+    }
+
+}
+
+/// The whole execution as one document.
+pub async fn record(store: &Store, id: &ExecutionId) -> Result<Recording, Problem> {
+    let recording = recording::record(&events(store, id).await?).map_err(|error| from_ledger(&error))?;
+    recording.ok_or_else(|| unknown(id))
+}
+
+async fn events(store: &Store, id: &ExecutionId) -> Result<Vec<Event>, Problem> {
+    let events = store.events(id).await.map_err(|error| from_store(&error))?;
+    if events.is_empty() { Err(unknown(id)) } else { Ok(events) }
+}
+
+/// The plan, or a sentence about why there is none.
+pub fn runnable(loaded: Loaded, what: &str) -> Result<Arc<Plan>, Problem> {
+    let errors = loaded.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).count();
+    loaded.plan.ok_or_else(|| {
+        let first = loaded.diagnostics.iter().find(|diagnostic| diagnostic.is_error());
+        let (message, hint) = first.map_or(("it has errors", ""), |first| (&first.message, &first.hint));
+        let more = if errors > 1 { format!(" (and {} more)", errors - 1) } else { String::new() };
+        Problem::new(ProblemCode::InvalidWorkflow, format!("{what} cannot run: {message}{more}"), hint)
+    })
+}
+
+/// The name of a file without folder and ending.
+pub fn stem(path: &Path) -> String {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    stem.filter(|stem| !stem.is_empty()).unwrap_or_else(|| "workflow".to_owned())
+}
+
+fn unknown(id: &ExecutionId) -> Problem {
+    let hint = "look at the list of executions; an id may come from another store";
+    Problem::new(ProblemCode::NotFound, format!("there is no execution {id} in this store"), hint)
+}

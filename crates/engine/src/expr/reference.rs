@@ -1,6 +1,6 @@
 //! Plain references: `$fetch.body.users[0]`, `$node["Fetch user"].body`.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use protocol::NodeError;
 use serde_json::Value;
@@ -47,17 +47,21 @@ impl Reference {
         (length == text.len()).then_some(reference)
     }
 
-    /// Follows the path from the root's value.
-    pub fn follow<'v>(&self, root: &'v Value) -> Result<&'v Value, NodeError> {
+    /// Follows the path from the root's value. As in JavaScript, arrays and text have a `length`.
+    pub fn follow<'v>(&self, root: &'v Value) -> Result<Cow<'v, Value>, NodeError> {
         let mut value = root;
         for (depth, segment) in self.path.iter().enumerate() {
             let found = match segment {
                 Segment::Field(name) => value.get(name),
                 Segment::Index(index) => value.get(index),
             };
-            value = found.ok_or_else(|| self.no_such_place(depth, value))?;
+            value = match (found, length(segment, value)) {
+                (Some(found), _) => found,
+                (None, Some(length)) if depth + 1 == self.path.len() => return Ok(Cow::Owned(length.into())),
+                (None, _) => return Err(self.no_such_place(depth, value)),
+            };
         }
-        Ok(value)
+        Ok(Cow::Borrowed(value))
     }
 
     fn no_such_place(&self, depth: usize, value: &Value) -> NodeError {
@@ -72,6 +76,14 @@ impl Reference {
             other => format!("it is {other}"),
         };
         failed(format!("{self} cannot be resolved: {reached} has no {}; {there}", self.path[depth]))
+    }
+}
+
+fn length(segment: &Segment, value: &Value) -> Option<usize> {
+    match (segment, value) {
+        (Segment::Field(name), Value::Array(items)) if name == "length" => Some(items.len()),
+        (Segment::Field(name), Value::String(text)) if name == "length" => Some(text.encode_utf16().count()),
+        _ => None,
     }
 }
 
@@ -122,7 +134,7 @@ mod tests {
         let root = json!({"body": {"users": [{"name": "Ada"}], "a b": 1, "$json": null}});
         let found = Reference::parse(text).and_then(|reference| {
             assert_eq!(reference.root, "fetch-1", "{text}");
-            reference.follow(&root).ok().cloned()
+            reference.follow(&root).ok().map(Cow::into_owned)
         });
         assert_eq!(found, expected, "{text}");
     }
@@ -134,6 +146,9 @@ mod tests {
         check("$fetch-1.body.$json", Some(json!(null)));
         check("$node.fetch-1.body.users[0].name", Some(json!("Ada")));
         check("$node[\"fetch-1\"].body.users[0].name", Some(json!("Ada")));
+        check("$fetch-1.body.users.length", Some(json!(1)));
+        check("$fetch-1.body.users[0].name.length", Some(json!(3)));
+        check("$fetch-1.body.length", None);
         check("$fetch-1.body.users[1]", None);
         check("$fetch-1.body.users.name", None);
         check("$fetch-1.", None);

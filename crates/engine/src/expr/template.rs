@@ -1,6 +1,9 @@
 //! Parameters with holes: compiled once per plan, resolved once per firing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use protocol::{NodeError, NodeId, Payload};
 use serde_json::{Map, Value};
@@ -301,7 +304,7 @@ impl Expression {
         match self {
             Self::Reference(reference) => {
                 let root = scope.root(&reference.root)?;
-                reference.follow(root.value()).cloned()
+                reference.follow(root.value()).map(Cow::into_owned)
             }
             Self::Script(script) => script::evaluate(script, scope),
         }

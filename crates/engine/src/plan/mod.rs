@@ -67,11 +67,6 @@ impl Plan {
     pub fn node(&self, id: &NodeId) -> Option<usize> {
         self.by_id.get(id).copied()
     }
-
-    /// The workflow's title for people.
-    pub fn title(&self) -> &str {
-        self.workflow.name.as_deref().unwrap_or("Untitled workflow")
-    }
 }
 
 impl PlannedNode {

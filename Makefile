@@ -1,0 +1,49 @@
+# The words to remember: run, test, lint. Each sets up what it needs and says what it is doing.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help run serve build test lint generate clean
+
+UI_SOURCES := $(shell find ui/src ui/public ui/index.html ui/*.json ui/*.ts -type f 2>/dev/null)
+UI_PACKAGES := ui/node_modules/.package-lock.json
+UI_BUILT := ui/dist/index.html
+
+help:
+	@echo "make run       open Runeglass with the sample workflows (in a browser where there is no display)"
+	@echo "make test      everything: lints, Rust, user interface, browser and desktop end to end"
+	@echo "make lint      rustfmt, clippy, tsc and eslint"
+	@echo "make generate  write the TypeScript and the JSON Schema that are made from the Rust types"
+
+run: build
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then \
+	  echo "Opening the window …"; exec target/debug/runeglass-desktop workflows; \
+	else \
+	  echo "There is no display here, so the same user interface comes up on the loopback web host."; \
+	  exec target/debug/runeglass serve workflows; \
+	fi
+
+build: $(UI_BUILT)
+	@.make/packages run
+	@echo "Building (the first time takes a few minutes) …"
+	@cargo build --workspace --locked
+
+$(UI_PACKAGES): ui/package.json ui/package-lock.json
+	@echo "Installing the packages of the user interface …"
+	@cd ui && npm ci --no-audit --no-fund
+	@touch $@
+
+$(UI_BUILT): $(UI_PACKAGES) $(UI_SOURCES)
+	@echo "Building the user interface …"
+	@cd ui && npm run --silent build
+
+test:
+	@.make/packages test
+	@$(MAKE) --no-print-directory build
+	@node .make/test.mjs
+
+lint: $(UI_BUILT)
+	@.make/packages run
+	@node .make/test.mjs lint
+
+generate:
+	@RUNEGLASS_GENERATE=1 cargo test --workspace --locked --test generated

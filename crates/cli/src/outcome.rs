@@ -1,0 +1,77 @@
+//! How a command ends. The numbers are a contract.
+
+use std::process::ExitCode;
+
+use protocol::{ExecutionStatus, Problem, ProblemCode};
+
+use crate::terminal::plain;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Completed,
+    FailedOrHalted,
+    Invalid,
+    Infrastructure,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        ExitCode::from(match outcome {
+            Outcome::Completed => 0,
+            Outcome::FailedOrHalted => 1,
+            Outcome::Invalid => 2,
+            Outcome::Infrastructure => 3,
+        })
+    }
+}
+
+impl From<ExecutionStatus> for Outcome {
+    fn from(status: ExecutionStatus) -> Self {
+        match status {
+            ExecutionStatus::Completed => Self::Completed,
+            ExecutionStatus::Failed | ExecutionStatus::Halted => Self::FailedOrHalted,
+        }
+    }
+}
+
+/// Why a command could not do what it was asked to.
+#[derive(Debug)]
+pub enum CommandError {
+    /// Said already, such as a list of diagnostics.
+    Said(Outcome),
+    Problem(Problem),
+    /// The command itself was wrong.
+    Usage(Problem),
+}
+
+impl CommandError {
+    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Usage(Problem::new(ProblemCode::InvalidRequest, message, hint))
+    }
+
+    pub fn io(what: &str, error: &std::io::Error) -> Self {
+        let hint = "check that the path exists and that you may use it";
+        Self::Problem(Problem::new(ProblemCode::Infrastructure, format!("cannot {what}: {error}"), hint))
+    }
+
+    /// Tells the user and gives the way the command ends.
+    pub fn report(&self) -> Outcome {
+        let (problem, outcome) = match self {
+            Self::Said(outcome) => return *outcome,
+            Self::Problem(problem) if problem.code == ProblemCode::InvalidWorkflow => (problem, Outcome::Invalid),
+            Self::Problem(problem) => (problem, Outcome::Infrastructure),
+            Self::Usage(problem) => (problem, Outcome::Invalid),
+        };
+        eprintln!("error: {}", plain(&problem.message));
+        if !problem.hint.is_empty() {
+            eprintln!("  hint: {}", plain(&problem.hint));
+        }
+        outcome
+    }
+}
+
+impl From<Problem> for CommandError {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}

@@ -1,0 +1,227 @@
+//! `runeglass run` and `runeglass resume`.
+
+use std::{
+    fs::File,
+    io::{BufWriter, ErrorKind, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use protocol::{CompletionMessage, Payload, StatusLine};
+use runtime::Clock;
+use session::{Keep, Options, Session, Statuses};
+
+use crate::{
+    outcome::{CommandError, Outcome},
+    progress::Progress,
+    validate::print_diagnostics,
+};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  runeglass run workflows/hello.json
+  runeglass run workflows/hello.json --input '{\"name\": \"Ada\"}' --json
+  runeglass run workflows/review.json --events - | head -3
+
+Without --store nothing is kept after the run.")]
+pub struct RunArguments {
+    /// The workflow file.
+    file: PathBuf,
+    /// What becomes $trigger: JSON, @FILE, or - for stdin.
+    #[arg(long, value_name = "JSON|@FILE|-")]
+    input: Option<String>,
+    #[command(flatten)]
+    output: OutputArguments,
+    /// Keep the recording in this file; an interrupted run can be resumed from it.
+    #[arg(long, value_name = "PATH")]
+    store: Option<PathBuf>,
+    /// Let time pass at once, in order, on a simulated clock.
+    #[arg(long)]
+    virtual_time: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  runeglass resume --store runs.db --json")]
+pub struct ResumeArguments {
+    /// The store with the interrupted executions.
+    #[arg(long, value_name = "PATH")]
+    store: PathBuf,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+#[derive(Args)]
+struct OutputArguments {
+    /// Write one JSON message per line as it happens, to a file or to stdout (-).
+    #[arg(long, value_name = "PATH|-")]
+    events: Option<PathBuf>,
+    /// Print the completion as the last line of stdout.
+    #[arg(long)]
+    json: bool,
+}
+
+pub async fn run(arguments: RunArguments) -> Result<Outcome, CommandError> {
+    let loaded = session::read_workflow(&arguments.file);
+    print_diagnostics(&arguments.file, &loaded.diagnostics);
+    let Some(plan) = loaded.plan else { return Err(CommandError::Said(Outcome::Invalid)) };
+    let input = arguments.input.as_deref().map(read_input).transpose()?;
+    let mut output = Output::open(&arguments.output)?;
+
+    let clock = Clock::system();
+    let clock = if arguments.virtual_time { Clock::simulated(clock.now()) } else { clock };
+    let keep = arguments.store.clone().map_or(Keep::Nowhere, Keep::At);
+    let session = Session::open(Options { keep, folder: None, clock, recover: false }).await?;
+    mention_unfinished(&session, arguments.store.as_deref()).await?;
+
+    let name = session::stem(&arguments.file);
+    let title = plan.workflow.name.clone().unwrap_or_else(|| name.clone());
+    let mut progress = output.progress(&title, plan.nodes.len());
+    let path = arguments.file.file_name().map(|name| name.to_string_lossy().into_owned());
+    let started = session.start(plan, &name, path, input).await?;
+    let mut statuses = started.statuses;
+    let completion = tokio::select! {
+        completion = follow(&session, &mut statuses, &mut output, &mut progress) => completion?,
+        _ = tokio::signal::ctrl_c() => {
+            session.cancel(&started.execution_id).await?;
+            follow(&session, &mut statuses, &mut output, &mut progress).await?
+        }
+    };
+    session.close().await?;
+    output.close(&completion)?;
+    Ok(completion.status.into())
+}
+
+pub async fn resume(arguments: ResumeArguments) -> Result<Outcome, CommandError> {
+    if !arguments.store.exists() {
+        let message = format!("there is no store at {}", arguments.store.display());
+        return Err(CommandError::usage(message, "name the file that was given to --store"));
+    }
+    let mut output = Output::open(&arguments.output)?;
+    let keep = Keep::At(arguments.store);
+    let session = Session::open(Options { keep, folder: None, clock: Clock::system(), recover: true }).await?;
+    if session.recovered().is_empty() {
+        eprintln!("nothing to resume: every execution in this store has ended");
+    }
+    let mut outcome = Outcome::Completed;
+    for id in session.recovered() {
+        let mut progress = output.progress(&format!("resuming {id}"), 0);
+        let mut statuses = session.statuses(id).await?;
+        let completion = follow(&session, &mut statuses, &mut output, &mut progress).await?;
+        output.close(&completion)?;
+        if outcome == Outcome::Completed {
+            outcome = completion.status.into();
+        }
+    }
+    session.close().await?;
+    Ok(outcome)
+}
+
+async fn follow(
+    session: &Session,
+    statuses: &mut Statuses,
+    output: &mut Output,
+    progress: &mut Option<Progress>,
+) -> Result<CompletionMessage, CommandError> {
+    while let Some(line) = statuses.next().await {
+        output.write(&line)?;
+        match line {
+            StatusLine::Status(status) => {
+                if let Some(progress) = progress {
+                    progress.status(&status);
+                }
+            }
+            StatusLine::Completion(completion) => {
+                if let Some(progress) = progress {
+                    progress.completion(&completion);
+                }
+                return Ok(*completion);
+            }
+        }
+    }
+    // The feed ends early only when the engine has stopped; it has said why, or is about to.
+    let problem = session.until_trouble().await;
+    Err(problem.into())
+}
+
+async fn mention_unfinished(session: &Session, store: Option<&Path>) -> Result<(), CommandError> {
+    let unfinished = session.unfinished().await?.len();
+    if let (Some(store), 1..) = (store, unfinished) {
+        let command = format!("runeglass resume --store {}", store.display());
+        eprintln!("{unfinished} interrupted execution(s) in this store; `{command}` goes on with them");
+    }
+    Ok(())
+}
+
+fn read_input(argument: &str) -> Result<Payload, CommandError> {
+    let (text, what) = if argument == "-" {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).map_err(|error| CommandError::io("read stdin", &error))?;
+        (text, "stdin".to_owned())
+    } else if let Some(path) = argument.strip_prefix('@') {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| CommandError::usage(format!("cannot read {path}: {error}"), "check the path behind @"))?;
+        (text, path.to_owned())
+    } else {
+        (argument.to_owned(), "--input".to_owned())
+    };
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
+        CommandError::usage(format!("{what} is not JSON: {error}"), "for example --input '{\"name\": \"Ada\"}'")
+    })?;
+    Ok(Payload::new(value))
+}
+
+/// Where messages go.
+struct Output {
+    events: Option<Box<dyn Write + Send>>,
+    on_stdout: bool,
+    json: bool,
+}
+
+impl Output {
+    fn open(arguments: &OutputArguments) -> Result<Self, CommandError> {
+        let on_stdout = arguments.events.as_deref() == Some(Path::new("-"));
+        let events: Option<Box<dyn Write + Send>> = match &arguments.events {
+            Some(_) if on_stdout => Some(Box::new(std::io::stdout())),
+            Some(path) => {
+                let what = format!("write {}", path.display());
+                let file = File::create(path).map_err(|error| CommandError::io(&what, &error))?;
+                Some(Box::new(BufWriter::new(file)))
+            }
+            None => None,
+        };
+        Ok(Self { events, on_stdout, json: arguments.json })
+    }
+
+    /// People get lines on stderr unless messages are on stdout already.
+    fn progress(&self, title: &str, nodes: usize) -> Option<Progress> {
+        (!self.on_stdout && !self.json).then(|| Progress::new(title, nodes))
+    }
+
+    fn write(&mut self, line: &StatusLine) -> Result<(), CommandError> {
+        let Some(events) = &mut self.events else { return Ok(()) };
+        let text = serde_json::to_string(line).map_err(|error| CommandError::usage(error.to_string(), ""))?;
+        let written = writeln!(events, "{text}").and_then(|()| if self.on_stdout { events.flush() } else { Ok(()) });
+        written.map_err(|error| unwritable(&error))
+    }
+
+    fn close(&mut self, completion: &CompletionMessage) -> Result<(), CommandError> {
+        if let Some(events) = &mut self.events {
+            events.flush().map_err(|error| unwritable(&error))?;
+        }
+        // With `--events -` the completion is the last line already.
+        if self.json && !self.on_stdout {
+            let text = serde_json::to_string(completion).map_err(|error| CommandError::usage(error.to_string(), ""))?;
+            writeln!(std::io::stdout(), "{text}").map_err(|error| CommandError::io("write to stdout", &error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whoever reads our output may have seen enough (`… | head`); that needs no words.
+fn unwritable(error: &std::io::Error) -> CommandError {
+    match error.kind() {
+        ErrorKind::BrokenPipe => CommandError::Said(Outcome::Infrastructure),
+        _ => CommandError::io("write the events", error),
+    }
+}

@@ -1,0 +1,61 @@
+//! The two doors of the web host: ask, and listen.
+
+use std::{convert::Infallible, sync::Arc};
+
+use axum::{
+    Json,
+    extract::{State, rejection::JsonRejection},
+    http::StatusCode,
+    response::{
+        IntoResponse, Response,
+        sse::{Event, KeepAlive, Sse},
+    },
+};
+use futures::Stream;
+use protocol::{Problem, ProblemCode, Request};
+use session::Session;
+
+pub async fn call(State(session): State<Arc<Session>>, request: Result<Json<Request>, JsonRejection>) -> Response {
+    let request = match request {
+        Ok(Json(request)) => request,
+        Err(rejection) => {
+            let hint = "the page and the program may be of different versions; reload the page";
+            let problem = Problem::new(ProblemCode::InvalidRequest, rejection.body_text(), hint);
+            return refuse(rejection.status(), &problem);
+        }
+    };
+    match session.call(request).await {
+        Ok(response) => Json(response).into_response(),
+        Err(problem) => refuse(status(problem.code), &problem),
+    }
+}
+
+/// Server-sent events, each a list of updates (RFC 001 12.2).
+pub async fn updates(State(session): State<Arc<Session>>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let subscription = session.subscribe();
+    let stream = futures::stream::unfold(subscription, |mut subscription| async move {
+        let updates = subscription.next().await;
+        let event = Event::default().json_data(&updates).unwrap_or_else(|error| {
+            tracing::error!(%error, "updates could not be written as JSON");
+            Event::default().comment("unwritable")
+        });
+        Some((Ok(event), subscription))
+    });
+    Sse::new(stream).keep_alive(KeepAlive::default())
+}
+
+pub fn refuse(status: StatusCode, problem: &Problem) -> Response {
+    (status, Json(problem)).into_response()
+}
+
+fn status(code: ProblemCode) -> StatusCode {
+    match code {
+        ProblemCode::NotFound => StatusCode::NOT_FOUND,
+        ProblemCode::InvalidRequest => StatusCode::BAD_REQUEST,
+        ProblemCode::InvalidWorkflow => StatusCode::UNPROCESSABLE_ENTITY,
+        ProblemCode::ReadOnly => StatusCode::FORBIDDEN,
+        ProblemCode::StoreInUse | ProblemCode::StoreRefused => StatusCode::CONFLICT,
+        ProblemCode::StoreFull => StatusCode::INSUFFICIENT_STORAGE,
+        ProblemCode::Infrastructure => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}

@@ -1,0 +1,79 @@
+//! `runeglass serve`: the user interface in a browser, on this machine only.
+
+mod api;
+mod assets;
+mod guard;
+
+use std::{net::Ipv4Addr, path::PathBuf, sync::Arc};
+
+use axum::{Router, middleware, routing};
+use clap::Args;
+use runtime::Clock;
+use session::{Keep, Options, Session};
+
+use crate::outcome::{CommandError, Outcome};
+use guard::Guard;
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  runeglass serve workflows --port 7788")]
+pub struct ServeArguments {
+    /// The folder of workflows to watch.
+    #[arg(default_value = "workflows")]
+    folder: PathBuf,
+    /// Where recordings are kept; the user's data folder where absent.
+    #[arg(long, value_name = "PATH")]
+    store: Option<PathBuf>,
+    /// The port on 127.0.0.1; a free one where absent.
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+}
+
+/// A request larger than this is refused.
+const BODY_BYTES: usize = 10 * 1024 * 1024;
+
+pub async fn serve(arguments: ServeArguments) -> Result<Outcome, CommandError> {
+    let store = match arguments.store {
+        Some(path) => path,
+        None => Session::usual_store()?,
+    };
+    let options =
+        Options { keep: Keep::At(store), folder: Some(arguments.folder), clock: Clock::system(), recover: true };
+    let session = Arc::new(Session::open(options).await?);
+    let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, arguments.port))
+        .await
+        .map_err(|error| CommandError::io(&format!("listen on port {}", arguments.port), &error))?;
+    let port = listener.local_addr().map_err(|error| CommandError::io("listen", &error))?.port();
+    let guard = Arc::new(Guard::new(port)?);
+
+    println!("Runeglass is at {}", guard.url());
+    println!("The link works once; it opens a session for that browser. Ctrl+C ends it.");
+    let app = Router::new()
+        .route("/api/call", routing::post(api::call))
+        .route("/api/updates", routing::get(api::updates))
+        .fallback(assets::serve)
+        .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES))
+        .layer(middleware::from_fn_with_state(Arc::clone(&guard), guard::check))
+        .with_state(Arc::clone(&session));
+    tokio::select! {
+        served = async { axum::serve(listener, app).await } => {
+            served.map_err(|error| CommandError::io("serve", &error))?;
+        }
+        () = ended() => {}
+    }
+    session.close().await?;
+    Ok(Outcome::Completed)
+}
+
+/// Ctrl+C, or a polite end from outside.
+async fn ended() {
+    let terminated = async {
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(mut signal) => drop(signal.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        () = terminated => {}
+    }
+}

@@ -1,0 +1,231 @@
+//! Events in one SQLite file: append-only, large payloads once by content hash.
+
+mod file;
+mod payloads;
+
+use std::{collections::HashMap, path::Path};
+
+use protocol::{Event, ExecutionEnded, ExecutionId, ExecutionSummary, Fact, Payload};
+use sqlx::{
+    Connection, QueryBuilder, Row, Sqlite, SqliteConnection, SqlitePool,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+use tokio::sync::Mutex;
+
+pub use file::{Access, StoreError};
+
+use crate::ViewFold;
+
+/// Reads go on while the one writer appends.
+pub struct Store {
+    path: String,
+    writer: Option<Mutex<Writer>>,
+    readers: SqlitePool,
+    /// Held as long as the store is open for writing: one engine per store.
+    _lock: Option<file::Lock>,
+}
+
+struct Writer {
+    connection: SqliteConnection,
+    /// Executions that are under way, by their row.
+    rows: HashMap<ExecutionId, i64>,
+    payloads: payloads::Interned,
+}
+
+/// Rows per statement: enough to make the statement's cost vanish, far below SQLite's limit of variables.
+const ROWS_PER_INSERT: usize = 128;
+
+impl Store {
+    /// Opens a store, making it where there is none. A file that is not ours, or newer than we are, is refused
+    /// without being touched.
+    pub async fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
+        let shown = path.display().to_string();
+        let found = file::inspect(path)?;
+        let lock = match access {
+            Access::Write => Some(file::Lock::take(path)?),
+            Access::Read => None,
+        };
+        match (found, access) {
+            (file::Found::Ours, _) => {}
+            (file::Found::Nothing, Access::Write) => file::create(path).await?,
+            (file::Found::Nothing, Access::Read) => return Err(StoreError::Missing { path: shown }),
+        }
+        let options = SqliteConnectOptions::new().filename(path).create_if_missing(false);
+        let wrap = |error| StoreError::from_sqlx(&shown, error);
+        let writer = match access {
+            Access::Write => {
+                let options = options
+                    .clone()
+                    .journal_mode(SqliteJournalMode::Wal)
+                    .synchronous(SqliteSynchronous::Full)
+                    .foreign_keys(false);
+                let connection = SqliteConnection::connect_with(&options).await.map_err(wrap)?;
+                Some(Mutex::new(Writer { connection, rows: HashMap::new(), payloads: payloads::Interned::default() }))
+            }
+            Access::Read => None,
+        };
+        let readers = SqlitePoolOptions::new().max_connections(2).connect_lazy_with(options.read_only(true));
+        Ok(Self { path: shown, writer, readers, _lock: lock })
+    }
+
+    /// Appends events in one transaction: all of them are durable afterwards, or none.
+    pub async fn append(&self, events: &[Event]) -> Result<(), StoreError> {
+        let writer = self.writer.as_ref().ok_or_else(|| StoreError::ReadOnly { path: self.path.clone() })?;
+        let mut writer = writer.lock().await;
+        let result = writer.append(events).await;
+        if result.is_err() {
+            // What the failed transaction interned is not in the file.
+            writer.payloads = payloads::Interned::default();
+        }
+        result.map_err(|error| StoreError::from_sqlx(&self.path, error))
+    }
+
+    /// Newest first.
+    pub async fn executions(&self, limit: u32) -> Result<Vec<ExecutionSummary>, StoreError> {
+        let rows = sqlx::query("SELECT summary FROM executions ORDER BY id DESC LIMIT ?")
+            .bind(limit)
+            .fetch_all(&self.readers)
+            .await
+            .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
+        rows.iter().map(|row| self.decode(row.get::<&str, _>(0))).collect()
+    }
+
+    /// Executions that were started and have not ended, oldest first.
+    pub async fn unfinished(&self) -> Result<Vec<ExecutionId>, StoreError> {
+        let rows = sqlx::query("SELECT execution_id FROM executions WHERE ended_at IS NULL ORDER BY id")
+            .fetch_all(&self.readers)
+            .await
+            .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
+        Ok(rows.iter().map(|row| ExecutionId::from(row.get::<&str, _>(0))).collect())
+    }
+
+    /// The whole recording of an execution; empty if it is unknown.
+    pub async fn events(&self, execution: &ExecutionId) -> Result<Vec<Event>, StoreError> {
+        let wrap = |error| StoreError::from_sqlx(&self.path, error);
+        let query = "SELECT e.seq, e.at, e.body FROM events e JOIN executions x ON x.id = e.execution \
+                     WHERE x.execution_id = ? ORDER BY e.seq";
+        let rows = sqlx::query(query).bind(execution.as_str()).fetch_all(&self.readers).await.map_err(wrap)?;
+        let mut events = Vec::with_capacity(rows.len());
+        let mut loaded: HashMap<String, Payload> = HashMap::new();
+        for row in &rows {
+            let mut fact: Fact = self.decode(row.get::<&str, _>(2))?;
+            for payload in fact.payloads_mut() {
+                if let Some(hash) = payloads::stored_hash(payload) {
+                    *payload = self.payload(hash, &mut loaded).await?;
+                }
+            }
+            let seq = row.get::<i64, _>(0).unsigned_abs();
+            events.push(Event { execution_id: execution.clone(), seq, at: row.get(1), fact });
+        }
+        Ok(events)
+    }
+
+    async fn payload(&self, hash: String, loaded: &mut HashMap<String, Payload>) -> Result<Payload, StoreError> {
+        if let Some(known) = loaded.get(&hash) {
+            return Ok(known.clone());
+        }
+        let row = sqlx::query("SELECT body FROM payloads WHERE hash = ?")
+            .bind(&hash)
+            .fetch_optional(&self.readers)
+            .await
+            .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
+        let damaged = |detail: String| StoreError::Damaged { path: self.path.clone(), detail };
+        let text: String = row.ok_or_else(|| damaged(format!("payload {hash} is missing")))?.get(0);
+        let payload = Payload::from_text(text).map_err(|error| damaged(error.to_string()))?;
+        loaded.insert(hash, payload.clone());
+        Ok(payload)
+    }
+
+    fn decode<T: serde::de::DeserializeOwned>(&self, text: &str) -> Result<T, StoreError> {
+        serde_json::from_str(text)
+            .map_err(|error| StoreError::Damaged { path: self.path.clone(), detail: error.to_string() })
+    }
+}
+
+impl Writer {
+    async fn append(&mut self, events: &[Event]) -> Result<(), sqlx::Error> {
+        let Self { connection, rows, payloads } = self;
+        let mut transaction = connection.begin().await?;
+        for event in events {
+            match &event.fact {
+                Fact::ExecutionStarted(_) => {
+                    let row = insert_execution(&mut transaction, event).await?;
+                    rows.insert(event.execution_id.clone(), row);
+                }
+                Fact::ExecutionEnded(ended) => end_execution(&mut transaction, event, ended).await?,
+                Fact::NodeStarted(_) | Fact::NodeSucceeded(_) | Fact::NodeFailed(_) => {}
+            }
+        }
+        for chunk in events.chunks(ROWS_PER_INSERT) {
+            let mut encoded = Vec::with_capacity(chunk.len());
+            for event in chunk {
+                let mut fact = event.fact.clone();
+                for payload in fact.payloads_mut() {
+                    payloads.intern(&mut transaction, payload).await?;
+                }
+                let body = serde_json::to_string(&fact).map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
+                let row = execution_row(&mut transaction, rows, &event.execution_id).await?;
+                encoded.push((row, event.seq.cast_signed(), event.at, body));
+            }
+            let mut insert = QueryBuilder::<Sqlite>::new("INSERT INTO events (execution, seq, at, body) ");
+            insert.push_values(encoded, |mut row, (execution, seq, at, body)| {
+                row.push_bind(execution).push_bind(seq).push_bind(at).push_bind(body);
+            });
+            insert.build().persistent(chunk.len() == ROWS_PER_INSERT).execute(&mut *transaction).await?;
+        }
+        transaction.commit().await?;
+        for event in events.iter().filter(|event| matches!(event.fact, Fact::ExecutionEnded(_))) {
+            rows.remove(&event.execution_id);
+        }
+        Ok(())
+    }
+}
+
+async fn insert_execution(connection: &mut SqliteConnection, event: &Event) -> Result<i64, sqlx::Error> {
+    let summary = ViewFold::begin(event).map(|fold| fold.view().summary.clone());
+    let summary = serde_json::to_string(&summary).map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
+    let done = sqlx::query("INSERT INTO executions (execution_id, started_at, summary) VALUES (?, ?, ?)")
+        .bind(event.execution_id.as_str())
+        .bind(event.at)
+        .bind(summary)
+        .execute(connection)
+        .await?;
+    Ok(done.last_insert_rowid())
+}
+
+async fn end_execution(
+    connection: &mut SqliteConnection,
+    event: &Event,
+    ended: &ExecutionEnded,
+) -> Result<(), sqlx::Error> {
+    let encode = |error: serde_json::Error| sqlx::Error::Encode(Box::new(error));
+    let query = "UPDATE executions SET ended_at = ?1, summary = json_set(summary, '$.ended_at', ?1, '$.phase', \
+                 json(?2), '$.error', json(?3)) WHERE execution_id = ?4";
+    sqlx::query(query)
+        .bind(event.at)
+        .bind(serde_json::to_string(&ended.status).map_err(encode)?)
+        .bind(serde_json::to_string(&ended.error).map_err(encode)?)
+        .bind(event.execution_id.as_str())
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// The row of an execution that was started by an earlier process is looked up once.
+async fn execution_row(
+    connection: &mut SqliteConnection,
+    rows: &mut HashMap<ExecutionId, i64>,
+    execution: &ExecutionId,
+) -> Result<i64, sqlx::Error> {
+    if let Some(row) = rows.get(execution) {
+        return Ok(*row);
+    }
+    let found = sqlx::query("SELECT id FROM executions WHERE execution_id = ?")
+        .bind(execution.as_str())
+        .fetch_one(connection)
+        .await?;
+    let row = found.get(0);
+    rows.insert(execution.clone(), row);
+    Ok(row)
+}
+

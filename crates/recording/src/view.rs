@@ -1,0 +1,239 @@
+//! What people see, folded from events: live, when looking back, and for a recording.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use protocol::{
+    Child, EdgeId, EdgeView, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted, ExecutionStatus,
+    ExecutionSummary, ExecutionView, Fact, Firing, MessageId, Millis, NodeError, NodeId, NodeState, NodeView,
+    ViewPatch, Workflow,
+};
+
+/// Keeps the view of one execution up to date and remembers what has changed since the last patch.
+pub struct ViewFold {
+    view: ExecutionView,
+    graph: Graph,
+    running: HashSet<MessageId>,
+    changed_nodes: BTreeSet<NodeId>,
+    changed_edges: BTreeSet<EdgeId>,
+    changed: bool,
+}
+
+/// Who leads where, by id.
+#[derive(Default)]
+struct Graph {
+    outgoing: HashMap<NodeId, Vec<(EdgeId, NodeId)>>,
+    incoming: HashMap<NodeId, Vec<EdgeId>>,
+}
+
+impl ViewFold {
+    /// The view in front of everything that happens; `None` unless the event is a start.
+    pub fn begin(event: &Event) -> Option<Self> {
+        let Fact::ExecutionStarted(started) = &event.fact else { return None };
+        let definition: Workflow = serde_json::from_str(started.definition.text()).unwrap_or_default();
+        let graph = Graph::of(&definition);
+        let view = ExecutionView {
+            summary: summary(event, started),
+            nodes: definition.nodes.iter().map(|node| (node.id.clone(), NodeView::default())).collect(),
+            edges: definition.edges.iter().map(|edge| (edge.id.clone(), EdgeView::default())).collect(),
+            definition,
+            position: 0,
+        };
+        Some(Self {
+            view,
+            graph,
+            running: HashSet::new(),
+            changed_nodes: BTreeSet::new(),
+            changed_edges: BTreeSet::new(),
+            changed: false,
+        })
+    }
+
+    /// Folds a whole recording.
+    pub fn replay(events: &[Event]) -> Option<Self> {
+        let mut fold = Self::begin(events.first()?)?;
+        events.iter().for_each(|event| fold.apply(event));
+        Some(fold)
+    }
+
+    pub fn view(&self) -> &ExecutionView {
+        &self.view
+    }
+
+    pub fn apply(&mut self, event: &Event) {
+        self.view.position = event.seq;
+        self.changed = true;
+        match &event.fact {
+            Fact::ExecutionStarted(started) => self.queue(&started.messages),
+            Fact::NodeStarted(started) => self.start(event.at, &started.firing),
+            Fact::NodeSucceeded(done) => {
+                self.finish(event.at, &done.firing, done.duration, None);
+                self.follow(&done.firing, &done.children);
+            }
+            Fact::NodeFailed(done) => {
+                self.finish(event.at, &done.firing, done.duration, Some(&done.error));
+                self.follow(&done.firing, &done.children);
+            }
+            Fact::ExecutionEnded(ended) => self.end(event.at, ended),
+        }
+    }
+
+    /// What has changed since the last call.
+    pub fn take_patch(&mut self) -> Option<ViewPatch> {
+        if !std::mem::take(&mut self.changed) {
+            return None;
+        }
+        let nodes = std::mem::take(&mut self.changed_nodes);
+        let edges = std::mem::take(&mut self.changed_edges);
+        Some(ViewPatch {
+            execution_id: self.view.summary.execution_id.clone(),
+            position: self.view.position,
+            summary: self.view.summary.clone(),
+            nodes: nodes.into_iter().filter_map(|id| self.view.nodes.get(&id).map(|node| (id, node.clone()))).collect(),
+            edges: edges.into_iter().filter_map(|id| self.view.edges.get(&id).map(|edge| (id, *edge))).collect(),
+        })
+    }
+
+    fn queue(&mut self, children: &[Child]) {
+        for child in children {
+            self.change_node(&child.node_id, |node| node.counts.queued += 1);
+            if let Some(edge) = &child.edge_id {
+                self.change_edge(edge, |edge| edge.messages += 1);
+            }
+        }
+    }
+
+    fn start(&mut self, at: Millis, firing: &Firing) {
+        // After a crash a message starts again without having been queued again.
+        let again = !self.running.insert(firing.message_id.clone());
+        self.change_node(&firing.node_id, |node| {
+            if !again {
+                node.counts.queued = node.counts.queued.saturating_sub(1);
+                node.counts.running += 1;
+            }
+            node.attempts = node.attempts.max(firing.attempt);
+            node.started_at.get_or_insert(at);
+            node.ended_at = None;
+        });
+    }
+
+    fn finish(&mut self, at: Millis, firing: &Firing, duration: Millis, error: Option<&NodeError>) {
+        self.running.remove(&firing.message_id);
+        self.change_node(&firing.node_id, |node| {
+            node.counts.running = node.counts.running.saturating_sub(1);
+            match error {
+                Some(error) => {
+                    node.counts.failed += 1;
+                    node.error = Some(error.clone());
+                }
+                None => node.counts.success += 1,
+            }
+            node.ended_at = Some(at);
+            node.busy_ms += duration;
+        });
+    }
+
+    /// Children go on; edges of this node without one lead nowhere any more, nor does what lies behind them.
+    fn follow(&mut self, firing: &Firing, children: &[Child]) {
+        self.queue(children);
+        // Inside a fan-out another item may still take the edge.
+        if !firing.lineage.is_empty() {
+            return;
+        }
+        let mut dead: Vec<NodeId> = vec![firing.node_id.clone()];
+        while let Some(node) = dead.pop() {
+            for (edge, target) in self.graph.outgoing.get(&node).cloned().unwrap_or_default() {
+                let travelled = self.view.edges.get(&edge).is_some_and(|edge| edge.messages > 0 || edge.skipped);
+                if travelled {
+                    continue;
+                }
+                self.change_edge(&edge, |edge| edge.skipped = true);
+                if self.is_cut_off(&target) {
+                    self.change_node(&target, |node| node.counts.skipped = 1);
+                    dead.push(target);
+                }
+            }
+        }
+    }
+
+    fn is_cut_off(&self, node: &NodeId) -> bool {
+        let idle = self.view.nodes.get(node).is_some_and(|node| node.state == NodeState::Idle);
+        let incoming = self.graph.incoming.get(node).map_or(&[][..], Vec::as_slice);
+        idle && incoming.iter().all(|edge| self.view.edges.get(edge).is_some_and(|edge| edge.skipped))
+    }
+
+    fn end(&mut self, at: Millis, ended: &ExecutionEnded) {
+        self.view.summary.phase = match ended.status {
+            ExecutionStatus::Completed => ExecutionPhase::Completed,
+            ExecutionStatus::Failed => ExecutionPhase::Failed,
+            ExecutionStatus::Halted => ExecutionPhase::Halted,
+        };
+        self.view.summary.ended_at = Some(at);
+        self.view.summary.error = ended.error.clone();
+        self.running.clear();
+        let unfinished = |node: &NodeView| matches!(node.state, NodeState::Idle | NodeState::Queued | NodeState::Running);
+        let ids: Vec<NodeId> =
+            self.view.nodes.iter().filter(|(_, node)| unfinished(node)).map(|(id, _)| id.clone()).collect();
+        for id in ids {
+            self.change_node(&id, |node| {
+                node.counts.skipped += (node.counts.queued + node.counts.running).max(1);
+                node.counts.queued = 0;
+                node.counts.running = 0;
+                node.ended_at = node.started_at.map(|_| at);
+            });
+        }
+    }
+
+    fn change_node(&mut self, id: &NodeId, change: impl FnOnce(&mut NodeView)) {
+        if let Some(node) = self.view.nodes.get_mut(id) {
+            change(node);
+            node.state = state(node);
+            self.changed_nodes.insert(id.clone());
+        }
+    }
+
+    fn change_edge(&mut self, id: &EdgeId, change: impl FnOnce(&mut EdgeView)) {
+        if let Some(edge) = self.view.edges.get_mut(id) {
+            change(edge);
+            self.changed_edges.insert(id.clone());
+        }
+    }
+}
+
+impl Graph {
+    fn of(workflow: &Workflow) -> Self {
+        let mut graph = Self::default();
+        for edge in &workflow.edges {
+            graph.outgoing.entry(edge.src.clone()).or_default().push((edge.id.clone(), edge.dst.clone()));
+            graph.incoming.entry(edge.dst.clone()).or_default().push(edge.id.clone());
+        }
+        graph
+    }
+}
+
+/// The most urgent of its firings' states.
+fn state(node: &NodeView) -> NodeState {
+    let counts = &node.counts;
+    match () {
+        () if counts.running > 0 => NodeState::Running,
+        () if counts.queued > 0 => NodeState::Queued,
+        () if counts.failed > 0 => NodeState::Failed,
+        () if counts.success > 0 => NodeState::Success,
+        () if counts.skipped > 0 => NodeState::Skipped,
+        () => NodeState::Idle,
+    }
+}
+
+fn summary(event: &Event, started: &ExecutionStarted) -> ExecutionSummary {
+    ExecutionSummary {
+        execution_id: event.execution_id.clone(),
+        workflow_id: started.workflow_id.clone(),
+        title: started.title.clone(),
+        path: started.path.clone(),
+        definition_hash: started.definition_hash.clone(),
+        phase: ExecutionPhase::Running,
+        started_at: event.at,
+        ended_at: None,
+        error: None,
+    }
+}
+

@@ -1,0 +1,69 @@
+//! What a backend is: it hands out messages and takes back what came of them.
+
+use std::{future::Future, sync::Arc};
+
+use engine::{Effects, Message, Plan};
+use protocol::{ExecutionId, MessageId, Millis, Payload};
+use tokio::sync::watch;
+
+pub trait Backend: Send + Sync + 'static {
+    type Error: std::error::Error + Send + Sync + 'static;
+
+    /// The next message; `None` once the backend is closed.
+    fn receive(&self) -> impl Future<Output = Result<Option<Delivery>, Self::Error>> + Send;
+
+    /// Makes known that a node is about to do its work.
+    fn announce(
+        &self,
+        receipt: &Receipt,
+        announcement: Announcement,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send;
+
+    /// One atomic step: the message is done, its children are under way, the facts are appended. An error means that
+    /// nothing of it happened and the message comes back.
+    fn commit(
+        &self,
+        receipt: Receipt,
+        conclusion: Conclusion,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send;
+}
+
+/// A message in hand.
+pub struct Delivery {
+    pub plan: Arc<Plan>,
+    pub message: Message,
+    pub receipt: Receipt,
+    pub stopped: Stopped,
+}
+
+/// The right to commit one message, once: it cannot be cloned, and `commit` takes it.
+#[derive(Debug)]
+pub struct Receipt {
+    pub execution_id: ExecutionId,
+    pub message_id: MessageId,
+    pub attempt: u32,
+}
+
+pub struct Announcement {
+    pub at: Millis,
+    pub parameters: Option<Payload>,
+}
+
+pub struct Conclusion {
+    pub at: Millis,
+    pub duration: Millis,
+    pub effects: Effects,
+}
+
+/// Becomes true when the execution has ended while a message of it is still in hand.
+#[derive(Clone)]
+pub struct Stopped(pub watch::Receiver<bool>);
+
+impl Stopped {
+    /// Waits until the execution has ended; for ever if it goes on.
+    pub async fn wait(&mut self) {
+        if self.0.wait_for(|stopped| *stopped).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}

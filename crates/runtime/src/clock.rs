@@ -1,0 +1,137 @@
+//! The only place that knows what time it is. Everything else is told, so that time can be moved.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use protocol::Millis;
+use tokio::sync::oneshot;
+
+/// The system's clock, or a simulated one on which waiting takes no time.
+#[derive(Clone, Default)]
+pub struct Clock(Option<Arc<Mutex<Simulated>>>);
+
+/// Jumps to the next sleeper as soon as no work is under way, so that sleepers wake in order of their time.
+struct Simulated {
+    now: Millis,
+    /// Messages that are ready or being worked on, sleepers excepted.
+    busy: usize,
+    slept: u64,
+    sleepers: BTreeMap<(Millis, u64), oneshot::Sender<()>>,
+}
+
+impl Clock {
+    pub fn system() -> Self {
+        Self(None)
+    }
+
+    pub fn simulated(start: Millis) -> Self {
+        Self(Some(Arc::new(Mutex::new(Simulated { now: start, busy: 0, slept: 0, sleepers: BTreeMap::new() }))))
+    }
+
+    pub fn now(&self) -> Millis {
+        match &self.0 {
+            Some(simulated) => lock(simulated).now,
+            None => system_now(),
+        }
+    }
+
+    /// Waits. The caller counts as idle meanwhile, see [`Clock::work_began`].
+    pub async fn sleep(&self, millis: Millis) {
+        let Some(simulated) = &self.0 else {
+            tokio::time::sleep(Duration::from_millis(millis.max(0).unsigned_abs())).await;
+            return;
+        };
+        if millis <= 0 {
+            return;
+        }
+        let woken = {
+            let mut simulated = lock(simulated);
+            let (waker, woken) = oneshot::channel();
+            simulated.slept += 1;
+            let due = (simulated.now + millis, simulated.slept);
+            simulated.sleepers.insert(due, waker);
+            simulated.busy = simulated.busy.saturating_sub(1);
+            simulated.advance();
+            woken
+        };
+        // The clock lives as long as its sleepers, so the only answer is that it is time.
+        let _ = woken.await;
+    }
+
+    /// A backend says that `count` messages more are ready or in hand; the simulated clock stands still meanwhile.
+    pub fn work_began(&self, count: usize) {
+        if let Some(simulated) = &self.0 {
+            lock(simulated).busy += count;
+        }
+    }
+
+    /// A backend says that `count` messages are done with.
+    pub fn work_ended(&self, count: usize) {
+        if let Some(simulated) = &self.0 {
+            let mut simulated = lock(simulated);
+            simulated.busy = simulated.busy.saturating_sub(count);
+            simulated.advance();
+        }
+    }
+}
+
+impl Simulated {
+    fn advance(&mut self) {
+        while self.busy == 0 {
+            let Some(((due, _), waker)) = self.sleepers.pop_first() else { return };
+            self.now = self.now.max(due);
+            // A sleeper that gave up (its execution has ended) does not hold the clock.
+            if waker.send(()).is_ok() {
+                self.busy += 1;
+            }
+        }
+    }
+}
+
+fn lock(simulated: &Mutex<Simulated>) -> MutexGuard<'_, Simulated> {
+    simulated.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[allow(clippy::disallowed_methods, reason = "this is the one place that asks")]
+fn system_now() -> Millis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn simulated_sleepers_wake_in_order_and_at_once() {
+        let clock = Clock::simulated(1_000);
+        clock.work_began(3);
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let sleep = |millis| {
+            let (clock, order) = (clock.clone(), Arc::clone(&order));
+            async move {
+                clock.sleep(millis).await;
+                order.lock().unwrap().push((millis, clock.now()));
+                clock.work_ended(1);
+            }
+        };
+        let day = 86_400_000;
+        tokio::join!(sleep(3 * day), sleep(5), sleep(day));
+        assert_eq!(*order.lock().unwrap(), [(5, 1_005), (day, 1_000 + day), (3 * day, 1_000 + 3 * day)]);
+    }
+
+    #[tokio::test]
+    async fn a_sleeper_that_gives_up_does_not_stop_the_clock() {
+        let clock = Clock::simulated(0);
+        clock.work_began(2);
+        {
+            let gives_up = clock.sleep(10);
+            tokio::select! { biased; () = gives_up => panic!("too early"), () = std::future::ready(()) => {} }
+        }
+        clock.sleep(20).await;
+        assert_eq!(clock.now(), 20);
+    }
+}

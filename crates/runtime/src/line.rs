@@ -1,0 +1,71 @@
+//! The walk of a message: receive, prepare, announce, perform, conclude, commit.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use engine::{Prepared, Work, conclude, prepare};
+use protocol::{ErrorCode, NodeError, Payload};
+use tokio::task::JoinSet;
+
+use crate::{Announcement, Backend, Clock, Conclusion, Delivery, Stopped};
+
+/// The house is broken: nothing of the message in hand was committed.
+#[derive(Debug, thiserror::Error)]
+pub enum LineError<E: std::error::Error> {
+    #[error(transparent)]
+    Backend(E),
+    #[error("a worker came to an unexpected end: {0}")]
+    Worker(String),
+}
+
+/// Works until the backend is closed or fails. `workers` is the number of messages in hand at once.
+pub async fn work<B: Backend>(backend: Arc<B>, clock: Clock, workers: usize) -> Result<(), LineError<B::Error>> {
+    let mut line = JoinSet::new();
+    for _ in 0..workers {
+        let (backend, clock) = (Arc::clone(&backend), clock.clone());
+        line.spawn(async move {
+            while let Some(delivery) = backend.receive().await? {
+                hop(&*backend, &clock, delivery).await?;
+            }
+            Ok(())
+        });
+    }
+    while let Some(ended) = line.join_next().await {
+        ended.map_err(|error| LineError::Worker(error.to_string()))?.map_err(LineError::Backend)?;
+    }
+    Ok(())
+}
+
+async fn hop<B: Backend>(backend: &B, clock: &Clock, delivery: Delivery) -> Result<(), B::Error> {
+    let Delivery { plan, message, receipt, mut stopped } = delivery;
+    let started = clock.now();
+    let prepared = guarded(|| prepare(&plan, &message, started));
+    let Prepared { parameters, work } =
+        prepared.unwrap_or_else(|error| Prepared { parameters: None, work: Work::Failed(error) });
+    backend.announce(&receipt, Announcement { at: started, parameters }).await?;
+
+    let answer = perform(clock, work, &mut stopped).await;
+    let effects = conclude(&plan, &message, answer);
+    let at = clock.now();
+    backend.commit(receipt, Conclusion { at, duration: at - started, effects }).await
+}
+
+/// Everything a node needs from outside.
+async fn perform(clock: &Clock, work: Work, stopped: &mut Stopped) -> Result<Payload, NodeError> {
+    match work {
+        Work::Done(output) => Ok(output),
+        Work::Failed(error) => Err(error),
+        Work::Sleep { millis, then } => tokio::select! {
+            () = clock.sleep(millis) => *then,
+            () = stopped.wait() => Err(NodeError::new(ErrorCode::Cancelled, "the execution has ended")),
+        },
+    }
+}
+
+/// A panic inside a node fails that node and nothing else.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, NodeError> {
+    std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        let message = format!("this is a fault of Runeglass itself: {}", said.unwrap_or("unknown panic"));
+        NodeError::new(ErrorCode::NodeExecutionFailed, message)
+    })
+}

@@ -1,0 +1,183 @@
+//! Keeps the views of running executions up to date and tells every host what has changed, merged by key, so that a
+//! slow host gets fewer and larger updates instead of a growing queue.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
+};
+
+use embedded::Embedded;
+use protocol::{Event, ExecutionId, ExecutionView, Problem, ProblemCode, Update, ViewPatch, WorkflowEntry};
+use recording::ViewFold;
+use runtime::{Clock, LineError};
+use tokio::sync::{Notify, mpsc};
+
+use crate::problem::from_engine;
+
+/// The shortest time between two updates of one host: sixty a second.
+const PACE: Duration = Duration::from_millis(16);
+
+#[derive(Default)]
+pub struct Live(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    folds: HashMap<ExecutionId, ViewFold>,
+    outboxes: Vec<Weak<Outbox>>,
+    trouble: Option<Problem>,
+}
+
+/// What one host has not heard yet.
+#[derive(Default)]
+struct Outbox {
+    pending: Mutex<Pending>,
+    arrived: Notify,
+}
+
+#[derive(Default)]
+struct Pending {
+    workflows: Option<Vec<WorkflowEntry>>,
+    executions: BTreeMap<ExecutionId, ViewPatch>,
+    trouble: Option<Problem>,
+}
+
+/// One host's ear.
+pub struct Subscription {
+    outbox: Arc<Outbox>,
+    paced: Option<tokio::time::Instant>,
+}
+
+impl Live {
+    pub fn follow(mut feed: mpsc::Receiver<Arc<[Event]>>) -> Arc<Self> {
+        let live = Arc::new(Self::default());
+        let follower = Arc::clone(&live);
+        tokio::spawn(async move {
+            while let Some(group) = feed.recv().await {
+                follower.take_in(&group);
+            }
+        });
+        live
+    }
+
+    /// Lets the engine work; if it breaks, every host is told.
+    pub fn work(self: &Arc<Self>, engine: Arc<Embedded>, clock: Clock, workers: usize) {
+        let live = Arc::clone(self);
+        tokio::spawn(async move {
+            if let Err(error) = runtime::work(engine, clock, workers).await {
+                live.report(match error {
+                    LineError::Backend(error) => from_engine(&error),
+                    LineError::Worker(message) => Problem::new(ProblemCode::Infrastructure, message, "start again"),
+                });
+            }
+        });
+    }
+
+    /// Takes over the view of an execution that began in an earlier process.
+    pub fn adopt(&self, fold: Option<ViewFold>) {
+        if let Some(mut fold) = fold {
+            // Its past is in the store; hosts are told of what happens from now on.
+            let _ = fold.take_patch();
+            self.lock().folds.insert(fold.view().summary.execution_id.clone(), fold);
+        }
+    }
+
+    pub fn view(&self, id: &ExecutionId) -> Option<ExecutionView> {
+        self.lock().folds.get(id).map(|fold| fold.view().clone())
+    }
+
+    pub fn subscribe(&self) -> Subscription {
+        let outbox = Arc::new(Outbox::default());
+        let mut state = self.lock();
+        outbox.change(|pending| pending.trouble = state.trouble.clone());
+        state.outboxes.push(Arc::downgrade(&outbox));
+        Subscription { outbox, paced: None }
+    }
+
+    pub fn workflows_changed(&self, workflows: &[WorkflowEntry]) {
+        self.lock().tell(|pending| pending.workflows = Some(workflows.to_vec()));
+    }
+
+    pub fn report(&self, problem: Problem) {
+        tracing::error!(code = ?problem.code, "{}", problem.message);
+        let mut state = self.lock();
+        state.trouble = Some(problem.clone());
+        state.tell(|pending| pending.trouble = Some(problem.clone()));
+    }
+
+    fn take_in(&self, group: &[Event]) {
+        let mut state = self.lock();
+        let mut touched: Vec<&ExecutionId> = Vec::new();
+        for event in group {
+            if let Some(fold) = ViewFold::begin(event) {
+                state.folds.insert(event.execution_id.clone(), fold);
+            }
+            if let Some(fold) = state.folds.get_mut(&event.execution_id) {
+                fold.apply(event);
+            }
+            if !touched.contains(&&event.execution_id) {
+                touched.push(&event.execution_id);
+            }
+        }
+        for id in touched {
+            let Some(patch) = state.folds.get_mut(id).and_then(ViewFold::take_patch) else { continue };
+            if patch.summary.ended_at.is_some() {
+                state.folds.remove(id);
+            }
+            state.tell(|pending| match pending.executions.get_mut(id) {
+                Some(earlier) => earlier.absorb(patch.clone()),
+                None => {
+                    pending.executions.insert(id.clone(), patch.clone());
+                }
+            });
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn tell(&mut self, change: impl Fn(&mut Pending)) {
+        self.outboxes.retain(|outbox| match outbox.upgrade() {
+            Some(outbox) => {
+                outbox.change(&change);
+                true
+            }
+            None => false,
+        });
+    }
+}
+
+impl Outbox {
+    fn change(&self, change: impl FnOnce(&mut Pending)) {
+        change(&mut self.pending.lock().unwrap_or_else(PoisonError::into_inner));
+        self.arrived.notify_one();
+    }
+
+    fn take(&self) -> Vec<Update> {
+        let pending = std::mem::take(&mut *self.pending.lock().unwrap_or_else(PoisonError::into_inner));
+        let workflows = pending.workflows.map(Update::Workflows);
+        let executions = pending.executions.into_values().map(Update::Execution);
+        let trouble = pending.trouble.map(Update::Trouble);
+        workflows.into_iter().chain(executions).chain(trouble).collect()
+    }
+}
+
+impl Subscription {
+    /// Waits for news and hands over all of it.
+    pub async fn next(&mut self) -> Vec<Update> {
+        loop {
+            self.outbox.arrived.notified().await;
+            if let Some(earliest) = self.paced {
+                tokio::time::sleep_until(earliest).await;
+            }
+            let updates = self.outbox.take();
+            if !updates.is_empty() {
+                self.paced = Some(tokio::time::Instant::now() + PACE);
+                return updates;
+            }
+        }
+    }
+}

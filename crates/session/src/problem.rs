@@ -1,0 +1,43 @@
+//! Errors of the rooms below, in the words the user sees.
+
+use embedded::EmbeddedError;
+use protocol::{Problem, ProblemCode};
+use recording::{LedgerError, StoreError};
+
+pub fn from_store(error: &StoreError) -> Problem {
+    let (code, hint) = match error {
+        StoreError::NotOurs { .. } => {
+            (ProblemCode::StoreRefused, "name another file; a new one is made where there is none")
+        }
+        StoreError::Newer { .. } => (ProblemCode::StoreRefused, "update Runeglass, or name another file"),
+        StoreError::InUse { .. } => (ProblemCode::StoreInUse, "close the other one, or name another file"),
+        StoreError::Missing { .. } => (ProblemCode::NotFound, "check the path"),
+        StoreError::Full { .. } => {
+            (ProblemCode::StoreFull, "make room on the disk; unfinished executions go on when the store is opened again")
+        }
+        StoreError::ReadOnly { .. } => (ProblemCode::ReadOnly, "open the store for writing"),
+        StoreError::Damaged { .. } => (ProblemCode::Infrastructure, "restore the file from a copy"),
+        StoreError::Unusable { .. } => (ProblemCode::Infrastructure, "check that the folder exists and can be written"),
+    };
+    Problem::new(code, error.to_string(), hint)
+}
+
+pub fn from_engine(error: &EmbeddedError) -> Problem {
+    match error {
+        EmbeddedError::Store(error) => from_store(error),
+        EmbeddedError::Ledger(error) => from_ledger(error),
+        EmbeddedError::NotRunning(_) => {
+            Problem::new(ProblemCode::NotFound, error.to_string(), "it may have ended already")
+        }
+    }
+}
+
+pub fn from_ledger(error: &LedgerError) -> Problem {
+    let hint = "the store was damaged or written by something else; keep a copy and start with a new one";
+    Problem::new(ProblemCode::Infrastructure, error.to_string(), hint)
+}
+
+pub fn from_io(what: &str, error: &std::io::Error) -> Problem {
+    let hint = "check that the path exists and that you may use it";
+    Problem::new(ProblemCode::Infrastructure, format!("cannot {what}: {error}"), hint)
+}
