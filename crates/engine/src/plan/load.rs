@@ -66,10 +66,10 @@ struct Header {
     other: Map<String, Value>,
 }
 
-/// Where each node and edge begins, in the order of the file.
-pub(super) struct Places {
-    pub nodes: Vec<Place>,
-    pub edges: Vec<Place>,
+/// The offset at which each node and edge begins, in the order of the file.
+struct Offsets {
+    nodes: Vec<usize>,
+    edges: Vec<usize>,
 }
 
 /// Reads a workflow. `Err` would stop at the first complaint, so there is none: everything found is in the result.
@@ -78,7 +78,7 @@ pub fn load(bytes: &[u8], limits: &Limits) -> Loaded {
         Ok(text) => text,
         Err(diagnostic) => return Loaded::refused(diagnostic),
     };
-    let (workflow, places, mut diagnostics) = match parse(text, limits) {
+    let (workflow, offsets, mut diagnostics) = match parse(text, limits) {
         Ok(parsed) => parsed,
         Err(diagnostic) => return Loaded::refused(diagnostic),
     };
@@ -87,7 +87,8 @@ pub fn load(bytes: &[u8], limits: &Limits) -> Loaded {
     }
     let workflow = Arc::new(workflow);
     let (plan, found) = check::compile(&workflow);
-    diagnostics.extend(found.into_iter().map(|diagnostic| placed(diagnostic, &workflow, &places)));
+    let lines = outline::Lines::new(text);
+    diagnostics.extend(found.into_iter().map(|diagnostic| placed(diagnostic, &workflow, &offsets, &lines)));
     diagnostics.sort_by_key(|diagnostic| (diagnostic.severity, diagnostic.place));
     let plan = plan.filter(|_| !diagnostics.iter().any(Diagnostic::is_error)).map(Arc::new);
     Loaded { hash: check::hash_of(&workflow), workflow: Some(workflow), plan, diagnostics }
@@ -105,7 +106,7 @@ fn text_of<'b>(bytes: &'b [u8], limits: &Limits) -> Result<&'b str, Diagnostic> 
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-type Parsed = (Workflow, Places, Vec<Diagnostic>);
+type Parsed = (Workflow, Offsets, Vec<Diagnostic>);
 
 fn parse(text: &str, limits: &Limits) -> Result<Parsed, Diagnostic> {
     if let Some(offset) = outline::too_deep(text, limits.depth) {
@@ -126,11 +127,11 @@ fn parse(text: &str, limits: &Limits) -> Result<Parsed, Diagnostic> {
     check_counts(&outline, limits)?;
 
     let mut diagnostics = Vec::new();
-    let (nodes, node_places) = parse_list::<Node>(text, "nodes", &outline.nodes, &mut diagnostics);
-    let (edges, edge_places) = parse_list::<Edge>(text, "edges", &outline.edges, &mut diagnostics);
+    let (nodes, node_offsets) = parse_list::<Node>(text, "nodes", &outline.nodes, &mut diagnostics);
+    let (edges, edge_offsets) = parse_list::<Edge>(text, "edges", &outline.edges, &mut diagnostics);
     let Header { workflow_id, name, description, sample_input, other, .. } = header;
     let workflow = Workflow { workflow_id, name, description, sample_input, nodes, edges, other };
-    Ok((workflow, Places { nodes: node_places, edges: edge_places }, diagnostics))
+    Ok((workflow, Offsets { nodes: node_offsets, edges: edge_offsets }, diagnostics))
 }
 
 fn check_counts(outline: &Outline<'_>, limits: &Limits) -> Result<(), Diagnostic> {
@@ -155,20 +156,19 @@ fn parse_list<T: DeserializeOwned>(
     list: &str,
     parts: &[&RawValue],
     diagnostics: &mut Vec<Diagnostic>,
-) -> (Vec<T>, Vec<Place>) {
+) -> (Vec<T>, Vec<usize>) {
     let mut parsed = Vec::with_capacity(parts.len());
-    let mut places = Vec::with_capacity(parts.len());
-    let lines = outline::Lines::new(text);
+    let mut offsets = Vec::with_capacity(parts.len());
     for (index, part) in parts.iter().enumerate() {
         match parse_part(text, part.get(), &format!("{list}[{index}]")) {
             Ok(value) => {
                 parsed.push(value);
-                places.push(lines.place(outline::offset_of(text, part.get())));
+                offsets.push(outline::offset_of(text, part.get()));
             }
             Err(diagnostic) => diagnostics.push(diagnostic),
         }
     }
-    (parsed, places)
+    (parsed, offsets)
 }
 
 fn parse_part<'p, T: Deserialize<'p>>(text: &str, part: &'p str, what: &str) -> Result<T, Diagnostic> {
@@ -193,18 +193,18 @@ fn without_place(message: &str) -> &str {
 }
 
 /// Adds the place of the node or edge that a complaint names.
-fn placed(diagnostic: Diagnostic, workflow: &Workflow, places: &Places) -> Diagnostic {
-    let node_place = |id: &NodeId| {
+fn placed(diagnostic: Diagnostic, workflow: &Workflow, offsets: &Offsets, lines: &outline::Lines<'_>) -> Diagnostic {
+    let node_offset = |id: &NodeId| {
         let index = workflow.nodes.iter().rposition(|node| node.id == *id)?;
-        places.nodes.get(index).copied()
+        offsets.nodes.get(index)
     };
-    let edge_place = |id: &EdgeId| {
+    let edge_offset = |id: &EdgeId| {
         let index = workflow.edges.iter().rposition(|edge| edge.id == *id)?;
-        places.edges.get(index).copied()
+        offsets.edges.get(index)
     };
-    let place = diagnostic.edge_id.as_ref().and_then(edge_place);
-    match place.or_else(|| diagnostic.node_id.as_ref().and_then(node_place)) {
-        Some(place) => diagnostic.at_place(place),
+    let offset = diagnostic.edge_id.as_ref().and_then(edge_offset);
+    match offset.or_else(|| diagnostic.node_id.as_ref().and_then(node_offset)) {
+        Some(&offset) => diagnostic.at_place(lines.place(offset)),
         None => diagnostic,
     }
 }
