@@ -46,4 +46,4 @@ lint: $(UI_BUILT)
 	@node .make/test.mjs lint
 
 generate:
-	@RUNEGLASS_GENERATE=1 cargo test --workspace --locked --test generated
+	@RUNEGLASS_GENERATE=1 cargo test --workspace --locked --test generated --test stories

@@ -1,6 +1,6 @@
 //! From the bytes of a file to a plan, with everything that is wrong on the way.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use protocol::{Diagnostic, DiagnosticCode as Code, Edge, EdgeId, Node, NodeId, Place, Workflow};
 use serde::{Deserialize, de::DeserializeOwned, de::IgnoredAny};
@@ -87,8 +87,7 @@ pub fn load(bytes: &[u8], limits: &Limits) -> Loaded {
     }
     let workflow = Arc::new(workflow);
     let (plan, found) = check::compile(&workflow);
-    let lines = outline::Lines::new(text);
-    diagnostics.extend(found.into_iter().map(|diagnostic| placed(diagnostic, &workflow, &offsets, &lines)));
+    diagnostics.extend(place_all(found, &workflow, &offsets, text));
     diagnostics.sort_by_key(|diagnostic| (diagnostic.severity, diagnostic.place));
     let plan = plan.filter(|_| !diagnostics.iter().any(Diagnostic::is_error)).map(Arc::new);
     Loaded { hash: check::hash_of(&workflow), workflow: Some(workflow), plan, diagnostics }
@@ -192,19 +191,19 @@ fn without_place(message: &str) -> &str {
     message.rfind(" at line ").map_or(message, |at| &message[..at])
 }
 
-/// Adds the place of the node or edge that a complaint names.
-fn placed(diagnostic: Diagnostic, workflow: &Workflow, offsets: &Offsets, lines: &outline::Lines<'_>) -> Diagnostic {
-    let node_offset = |id: &NodeId| {
-        let index = workflow.nodes.iter().rposition(|node| node.id == *id)?;
-        offsets.nodes.get(index)
+/// Adds the places of the nodes and edges that complaints name. Of two with the same id it is the later one.
+fn place_all(found: Vec<Diagnostic>, workflow: &Workflow, offsets: &Offsets, text: &str) -> Vec<Diagnostic> {
+    let nodes: HashMap<&NodeId, usize> =
+        workflow.nodes.iter().map(|node| &node.id).zip(offsets.nodes.iter().copied()).collect();
+    let edges: HashMap<&EdgeId, usize> =
+        workflow.edges.iter().map(|edge| &edge.id).zip(offsets.edges.iter().copied()).collect();
+    let lines = outline::Lines::new(text);
+    let place = |diagnostic: Diagnostic| {
+        let edge = diagnostic.edge_id.as_ref().and_then(|id| edges.get(id));
+        match edge.or_else(|| nodes.get(diagnostic.node_id.as_ref()?)) {
+            Some(&offset) => diagnostic.at_place(lines.place(offset)),
+            None => diagnostic,
+        }
     };
-    let edge_offset = |id: &EdgeId| {
-        let index = workflow.edges.iter().rposition(|edge| edge.id == *id)?;
-        offsets.edges.get(index)
-    };
-    let offset = diagnostic.edge_id.as_ref().and_then(edge_offset);
-    match offset.or_else(|| diagnostic.node_id.as_ref().and_then(node_offset)) {
-        Some(&offset) => diagnostic.at_place(lines.place(offset)),
-        None => diagnostic,
-    }
+    found.into_iter().map(place).collect()
 }

@@ -1,0 +1,137 @@
+//! Private RabbitMQ and Redis servers on free loopback ports, from Debian's packages, ended with the test.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+pub struct Redis {
+    server: Ended,
+    pub url: String,
+    _folder: tempfile::TempDir,
+}
+
+pub struct RabbitMq {
+    // In this order: the server goes before the port mapper it talks to.
+    _server: Ended,
+    _port_mapper: Ended,
+    pub url: String,
+    _folder: tempfile::TempDir,
+}
+
+/// A child process that does not outlive its owner.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // It may have ended by itself; then there is nothing to do.
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+/// Tries per server start; each waits a tenth of a second.
+const PATIENCE: u32 = 600;
+
+impl Redis {
+    pub fn start() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let port = free_port();
+        let server = Command::new("redis-server")
+            .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir"])
+            .arg(folder.path())
+            .stdout(log(folder.path()))
+            .spawn()
+            .expect("redis-server starts; `.make/packages test` installs it");
+        let redis = Self { server: Ended(server), url: format!("redis://127.0.0.1:{port}"), _folder: folder };
+        wait("Redis", port, b"PING\r\n", b"+PONG");
+        redis
+    }
+
+    pub fn process(&self) -> u32 {
+        self.server.0.id()
+    }
+}
+
+impl RabbitMq {
+    pub fn start() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let home = folder.path();
+        let (port, distribution, mapper) = (free_port(), free_port(), free_port());
+        fs::write(home.join("env"), "").expect("written");
+        fs::write(home.join("plugins"), "[].").expect("written");
+        let settings = format!(
+            "listeners.tcp.1 = 127.0.0.1:{port}\nvm_memory_high_watermark.absolute = 512MB\ndisk_free_limit.absolute = 50MB\n"
+        );
+        fs::write(home.join("rabbitmq.conf"), settings).expect("written");
+        let port_mapper = Command::new("epmd")
+            .args(["-port", &mapper.to_string(), "-address", "127.0.0.1"])
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("epmd starts; `.make/packages test` installs it");
+        let server = Command::new("/usr/lib/rabbitmq/bin/rabbitmq-server")
+            .env("HOME", home)
+            .env("RABBITMQ_NODENAME", format!("t{port}@localhost"))
+            .env("RABBITMQ_NODE_IP_ADDRESS", "127.0.0.1")
+            .env("RABBITMQ_NODE_PORT", port.to_string())
+            .env("RABBITMQ_DIST_PORT", distribution.to_string())
+            .env("ERL_EPMD_PORT", mapper.to_string())
+            .env("ERL_EPMD_ADDRESS", "127.0.0.1")
+            .env("RABBITMQ_MNESIA_BASE", home.join("data"))
+            .env("RABBITMQ_LOG_BASE", home.join("log"))
+            .env("RABBITMQ_PID_FILE", home.join("pid"))
+            .env("RABBITMQ_CONF_ENV_FILE", home.join("env"))
+            .env("RABBITMQ_CONFIG_FILE", home.join("rabbitmq"))
+            .env("RABBITMQ_ENABLED_PLUGINS_FILE", home.join("plugins"))
+            .env("RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS", "+sbwt none")
+            .stdout(log(home))
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("rabbitmq-server starts; `.make/packages test` installs it");
+        let rabbit = Self {
+            _server: Ended(server),
+            _port_mapper: Ended(port_mapper),
+            url: format!("amqp://guest:guest@127.0.0.1:{port}/%2f"),
+            _folder: folder,
+        };
+        wait("RabbitMQ", port, b"AMQP\0\0\x09\x01", b"\x01");
+        rabbit
+    }
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("its number").port()
+}
+
+fn log(folder: &Path) -> Stdio {
+    fs::File::create(folder.join("server.log")).expect("a log file").into()
+}
+
+/// Another process decides when it is ready, so it is asked until it answers.
+fn wait(name: &str, port: u16, greeting: &[u8], answer: &[u8]) {
+    for _ in 0..PATIENCE {
+        if answers(port, greeting, answer) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    panic!("{name} did not answer on port {port}");
+}
+
+fn answers(port: u16, greeting: &[u8], answer: &[u8]) -> bool {
+    let mut found = vec![0; answer.len()];
+    let ask = || -> std::io::Result<()> {
+        let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+        stream.set_read_timeout(Some(Duration::from_secs(2)))?;
+        stream.write_all(greeting)?;
+        stream.read_exact(&mut found)
+    };
+    let mut ask = ask;
+    ask().is_ok() && found == answer
+}

@@ -1,0 +1,194 @@
+//! The web host lets in the browser that was given the link, and nobody else.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read},
+    path::Path,
+    process::{Child, Stdio},
+    thread,
+    time::Duration,
+};
+
+use runeglass_tests::{
+    http::{self, get, post, send},
+    repository, runeglass,
+};
+use serde_json::{Value, json};
+
+struct Server {
+    child: Child,
+    port: u16,
+    token: String,
+}
+
+impl Server {
+    fn start(workflows: &Path, store: &Path) -> Self {
+        let mut child = runeglass()
+            .arg("serve")
+            .arg(workflows)
+            .arg("--store")
+            .arg(store)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        let mut stdout = BufReader::new(child.stdout.take().expect("stdout"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("it says where it is");
+        let url = line.split("http://127.0.0.1:").nth(1).unwrap_or_else(|| panic!("no address in {line:?}")).trim();
+        let (port, token) = url.split_once("/?token=").expect("port and token");
+        let server = Self { child, port: port.parse().expect("a port"), token: token.to_owned() };
+        // Whatever it prints later must not block it.
+        thread::spawn(move || drop(stdout.read_to_end(&mut Vec::new())));
+        server
+    }
+
+    /// Spends the link; gives the header that opens the door from then on.
+    fn enter(&self) -> String {
+        let answer = get(self.port, &format!("/?token={}", self.token), "");
+        assert_eq!((answer.status, answer.header("location")), (303, Some("/")));
+        let cookie = answer.header("set-cookie").expect("a cookie");
+        assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+        format!("Cookie: {}\r\n", cookie.split(';').next().expect("a value"))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().expect("killed");
+        self.child.wait().expect("gone");
+    }
+}
+
+#[test]
+fn only_the_holder_of_the_link_gets_in() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(&repository().join("workflows"), &folder.path().join("store.db"));
+    let port = server.port;
+    for (path, headers) in [
+        ("/", ""),
+        ("/index.html", ""),
+        ("/api/updates", ""),
+        ("/?token=wrong", ""),
+        ("/", "Cookie: runeglass=1\r\n"),
+    ] {
+        assert_eq!(get(port, path, headers).status, 401, "{path} {headers}");
+    }
+    assert_eq!(post(port, "/api/call", "", "{\"type\":\"snapshot\"}").status, 401);
+
+    let cookie = server.enter();
+    assert_eq!(get(port, &format!("/?token={}", server.token), "").status, 401, "the link works once");
+    let page = get(port, "/", &cookie);
+    assert_eq!(page.status, 200);
+    assert!(page.header("content-security-policy").is_some_and(|policy| policy.contains("default-src 'none'")));
+    assert!(page.header("content-type").is_some_and(|kind| kind.starts_with("text/html")));
+
+    for foreign in ["Origin: https://evil.example\r\n", "Origin: null\r\n"] {
+        let headers = format!("{cookie}{foreign}");
+        assert_eq!(post(port, "/api/call", &headers, "{\"type\":\"snapshot\"}").status, 403, "{foreign}");
+    }
+    let rebound = format!("GET / HTTP/1.1\r\nHost: evil.example:{port}\r\nConnection: close\r\n{cookie}\r\n");
+    assert_eq!(send(port, &rebound).status, 403);
+    let ours = format!("{cookie}Origin: http://127.0.0.1:{port}\r\n");
+    assert_eq!(post(port, "/api/call", &ours, "{\"type\":\"snapshot\"}").status, 200);
+}
+
+#[test]
+fn it_listens_on_the_loopback_address_only() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(&repository().join("workflows"), &folder.path().join("store.db"));
+    let listening = fs::read_to_string("/proc/net/tcp").expect("the list of sockets");
+    let port = format!(":{:04X}", server.port);
+    let ours: Vec<&str> =
+        listening.lines().filter_map(|line| line.split_whitespace().nth(1)).filter(|local| local.ends_with(&port)).collect();
+    assert!(!ours.is_empty() && ours.iter().all(|local| local.starts_with("0100007F")), "{ours:?}");
+}
+
+#[test]
+fn bad_requests_are_answered_with_a_problem() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(&repository().join("workflows"), &folder.path().join("store.db"));
+    let cookie = server.enter();
+    for (body, status) in [
+        ("{", 400),
+        ("{\"type\":\"dance\"}", 422),
+        ("{\"type\":\"run\"}", 422),
+        ("{\"type\":\"run\",\"path\":\"../Cargo.toml\"}", 404),
+        ("{\"type\":\"run\",\"path\":\"/etc/passwd\"}", 404),
+        ("{\"type\":\"run\",\"path\":\"\"}", 404),
+        ("{\"type\":\"execution\",\"execution_id\":\"nobody\"}", 404),
+        ("{\"type\":\"cancel\",\"execution_id\":\"nobody\"}", 404),
+    ] {
+        let answer = post(server.port, "/api/call", &cookie, body);
+        let problem: Value = serde_json::from_str(&answer.body).unwrap_or_else(|_| panic!("{body}: {}", answer.body));
+        assert_eq!(answer.status, status, "{body}: {problem}");
+        assert!(problem["message"].is_string() && problem["hint"].is_string(), "{body}: {problem}");
+    }
+    let huge = format!("{{\"type\":\"run\",\"path\":\"{}\"}}", "x".repeat(11 * 1024 * 1024));
+    assert_eq!(post(server.port, "/api/call", &cookie, &huge).status, 413);
+}
+
+#[test]
+fn a_run_is_heard_live_and_can_be_looked_into() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(&repository().join("workflows"), &folder.path().join("store.db"));
+    let cookie = server.enter();
+    let ask = |request: Value| {
+        let answer = post(server.port, "/api/call", &cookie, &request.to_string());
+        assert_eq!(answer.status, 200, "{request}: {}", answer.body);
+        serde_json::from_str::<Value>(&answer.body).expect("JSON")["data"].clone()
+    };
+    let mut updates = http::events(server.port, "/api/updates", &cookie);
+    let id = ask(json!({"type": "run", "path": "hello.json", "input": {"name": "Ada"}}))["execution_id"].clone();
+    let mut states = Vec::new();
+    loop {
+        let list: Value = serde_json::from_str(&updates.next().expect("news")).expect("JSON");
+        for update in list.as_array().expect("a list") {
+            let patch = &update["data"];
+            states.extend(patch["nodes"]["fetch"]["state"].as_str().map(str::to_owned));
+        }
+        if list.to_string().contains("\"phase\":\"completed\"") {
+            break;
+        }
+    }
+    assert!(states.contains(&"running".to_owned()) && states.last().is_some_and(|last| last == "success"), "{states:?}");
+    let view = ask(json!({"type": "execution", "execution_id": id}));
+    assert_eq!(view["nodes"]["say"]["state"], "success");
+    let detail = ask(json!({"type": "node_detail", "execution_id": id, "node_id": "say"}));
+    let firing = &detail["firings"][0];
+    assert_eq!(firing["parameters"]["data"]["json"]["message"], "Good morning, Ada!");
+    assert_eq!(firing["input"]["data"]["json"]["$fetch"]["greeting"], "Good morning");
+    assert_eq!(firing["output"]["data"]["json"]["level"], "info");
+}
+
+#[test]
+fn a_saved_file_is_heard_of_within_a_second_and_links_out_are_not_followed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let workflows = folder.path().join("workflows");
+    fs::create_dir(&workflows).expect("made");
+    fs::copy(repository().join("workflows/hello.json"), workflows.join("hello.json")).expect("copied");
+    let outside = folder.path().join("outside.json");
+    fs::copy(repository().join("workflows/review.json"), &outside).expect("copied");
+    std::os::unix::fs::symlink(&outside, workflows.join("link.json")).expect("linked");
+    let server = Server::start(&workflows, &folder.path().join("store.db"));
+    let cookie = server.enter();
+    let ask = |request: &str| post(server.port, "/api/call", &cookie, request);
+    let snapshot: Value = serde_json::from_str(&ask("{\"type\":\"snapshot\"}").body).expect("JSON");
+    let entries = snapshot["data"]["workflows"].as_array().expect("a list");
+    assert_eq!(entries.len(), 2);
+    assert!(entries[1]["definition"].is_null() && entries[1].to_string().contains("not followed"), "{}", entries[1]);
+    assert_eq!(ask("{\"type\":\"run\",\"path\":\"link.json\"}").status, 404);
+
+    let (heard, hears) = std::sync::mpsc::sync_channel(16);
+    let (port, headers) = (server.port, cookie.clone());
+    thread::spawn(move || http::events(port, "/api/updates", &headers).try_for_each(|news| heard.send(news)));
+    // The stream is open once it carries something: a run says so.
+    assert_eq!(ask("{\"type\":\"run\",\"path\":\"hello.json\"}").status, 200);
+    hears.recv_timeout(Duration::from_secs(10)).expect("the stream is open");
+
+    let broken = fs::read_to_string(workflows.join("hello.json")).expect("text").replace("\"simulate\"", "\"simulte\"");
+    fs::write(workflows.join("hello.json"), broken).expect("saved");
+    let saved = std::iter::from_fn(|| hears.recv_timeout(Duration::from_secs(1)).ok())
+        .find(|news| news.contains("\"type\":\"workflows\""))
+        .expect("the change is heard of within a second");
+    assert!(saved.contains("UNKNOWN_KIND") && saved.contains("did you mean simulate"), "{saved}");
+}
