@@ -61,8 +61,12 @@ async fn open(arguments: Arguments) -> Opened {
         Some(path) => path,
         None => Session::usual_store()?,
     };
-    let options =
-        Options { keep: Keep::At(store), folder: Some(arguments.folder), clock: Clock::system(), recover: true };
+    let options = Options {
+        keep: Keep::At(store),
+        folder: Some(arguments.folder),
+        clock: Clock::system(),
+        recover: true,
+    };
     Session::open(options).await.map(Arc::new)
 }
 

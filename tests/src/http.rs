@@ -27,12 +27,20 @@ pub fn send(port: u16, request: &str) -> Answer {
     let (head, body) = text.split_once("\r\n\r\n").expect("an answer has a head");
     let mut lines = head.lines();
     let status = lines.next().and_then(|line| line.split(' ').nth(1)).and_then(|code| code.parse().ok());
-    let header = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_lowercase(), value.to_owned()));
-    Answer { status: status.expect("a status"), headers: lines.filter_map(header).collect(), body: body.to_owned() }
+    let header =
+        |line: &str| line.split_once(": ").map(|(name, value)| (name.to_lowercase(), value.to_owned()));
+    Answer {
+        status: status.expect("a status"),
+        headers: lines.filter_map(header).collect(),
+        body: body.to_owned(),
+    }
 }
 
 pub fn get(port: u16, path: &str, headers: &str) -> Answer {
-    send(port, &format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n{headers}\r\n"))
+    send(
+        port,
+        &format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n{headers}\r\n"),
+    )
 }
 
 pub fn post(port: u16, path: &str, headers: &str, body: &str) -> Answer {
@@ -40,7 +48,9 @@ pub fn post(port: u16, path: &str, headers: &str, body: &str) -> Answer {
     let head = "Connection: close\r\nContent-Type: application/json";
     send(
         port,
-        &format!("POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{head}\r\nContent-Length: {length}\r\n{headers}\r\n{body}"),
+        &format!(
+            "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{head}\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+        ),
     )
 }
 

@@ -42,7 +42,11 @@ pub fn run(command: &mut Command) -> Ran {
 impl Ran {
     /// The last line of stdout as JSON.
     pub fn last_json(&self) -> serde_json::Value {
-        let line = self.stdout.lines().last().unwrap_or_else(|| panic!("nothing on stdout; stderr: {}", self.stderr));
+        let line = self
+            .stdout
+            .lines()
+            .last()
+            .unwrap_or_else(|| panic!("nothing on stdout; stderr: {}", self.stderr));
         serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 }

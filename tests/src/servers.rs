@@ -43,7 +43,17 @@ impl Redis {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let port = free_port();
         let server = Command::new("redis-server")
-            .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir"])
+            .args([
+                "--port",
+                &port.to_string(),
+                "--bind",
+                "127.0.0.1",
+                "--save",
+                "",
+                "--appendonly",
+                "no",
+                "--dir",
+            ])
             .arg(folder.path())
             .stdout(log(folder.path()))
             .spawn()

@@ -29,13 +29,23 @@ fn json_is_the_completion_on_the_last_line() {
 fn events_are_status_messages_and_one_completion() {
     let ran = run(runeglass().args(["run", &sample("review.json"), "--events", "-", "--virtual-time"]));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    let lines: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let lines: Vec<Value> =
+        ran.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let (last, statuses) = lines.split_last().expect("lines");
     assert_eq!(last["status"], "completed");
     assert!(last.get("final_context").is_some());
     let mut running = Vec::new();
     for status in statuses {
-        for field in ["workflow_id", "execution_id", "node_id", "status", "executed_at", "duration_ms", "output", "error"] {
+        for field in [
+            "workflow_id",
+            "execution_id",
+            "node_id",
+            "status",
+            "executed_at",
+            "duration_ms",
+            "output",
+            "error",
+        ] {
             assert!(status.get(field).is_some(), "{field} is missing in {status}");
         }
         let node = status["node_id"].as_str().expect("an id").to_owned();
@@ -112,7 +122,10 @@ fn bad_files_end_with_code_2_a_place_and_a_hint_and_leave_no_store() {
     };
     write("not-json.json", b"{\"nodes\": [}");
     write("types.json", b"{\"nodes\": [{\"id\": 1, \"type\": \"log\"}]}");
-    write("twice.json", b"{\"nodes\": [{\"id\": \"a\", \"type\": \"trigger\"}, {\"id\": \"a\", \"type\": \"trigger\"}]}");
+    write(
+        "twice.json",
+        b"{\"nodes\": [{\"id\": \"a\", \"type\": \"trigger\"}, {\"id\": \"a\", \"type\": \"trigger\"}]}",
+    );
     write("nowhere.json", b"{\"nodes\": [{\"id\": \"a\", \"type\": \"trigger\"}], \"edges\": [{\"id\": \"e\", \"src\": \"a\", \"dst\": \"b\"}]}");
     let ring = json!({
         "nodes": [{"id": "a", "type": "simulate"}, {"id": "b", "type": "simulate"}],
@@ -175,7 +188,8 @@ fn foreign_and_newer_stores_are_refused_and_left_alone() {
     let check = |name: &str, bytes: &[u8], words: &str| {
         let store = folder.path().join(name);
         fs::write(&store, bytes).expect("written");
-        let ran = run(runeglass().args(["run", &sample("hello.json"), "--virtual-time", "--store"]).arg(&store));
+        let ran =
+            run(runeglass().args(["run", &sample("hello.json"), "--virtual-time", "--store"]).arg(&store));
         assert_eq!(ran.code, Some(3), "{name}: {}", ran.stderr);
         assert!(ran.stderr.contains(words) && ran.stderr.contains("hint:"), "{name}: {}", ran.stderr);
         assert_eq!(fs::read(&store).expect("still there"), bytes, "{name} was touched");
@@ -219,7 +233,14 @@ fn a_store_serves_one_engine_at_a_time() {
 
 #[test]
 fn help_has_an_example_everywhere() {
-    for command in [&["--help"][..], &["run", "--help"], &["validate", "--help"], &["serve", "--help"], &["resume", "--help"], &["export", "--help"]] {
+    for command in [
+        &["--help"][..],
+        &["run", "--help"],
+        &["validate", "--help"],
+        &["serve", "--help"],
+        &["resume", "--help"],
+        &["export", "--help"],
+    ] {
         let ran = run(runeglass().args(command));
         assert_eq!(ran.code, Some(0));
         assert!(ran.stdout.contains("Example"), "{command:?}");
@@ -232,7 +253,9 @@ fn an_execution_is_exported_as_a_document() {
     let folder = folder();
     let store = folder.path().join("runs.db");
     let case = folder.path().join("case.json");
-    let ran = run(runeglass().args(["run", &sample("review.json"), "--json", "--virtual-time", "--store"]).arg(&store));
+    let ran = run(runeglass()
+        .args(["run", &sample("review.json"), "--json", "--virtual-time", "--store"])
+        .arg(&store));
     let id = ran.last_json()["execution_id"].as_str().expect("an id").to_owned();
     let ran = run(runeglass().args(["export", &id, "--store"]).arg(&store).arg("-o").arg(&case));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
@@ -241,5 +264,8 @@ fn an_execution_is_exported_as_a_document() {
     assert_eq!(recording.details.len(), 6, "six nodes ran");
     let last = &recording.patches.last().expect("patches").patch;
     assert_eq!(last.summary.phase, protocol::ExecutionPhase::Completed);
-    assert_eq!(run(runeglass().args(["export", "nobody", "--store"]).arg(&store).arg("-o").arg(&case)).code, Some(3));
+    assert_eq!(
+        run(runeglass().args(["export", "nobody", "--store"]).arg(&store).arg("-o").arg(&case)).code,
+        Some(3)
+    );
 }

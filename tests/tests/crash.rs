@@ -9,7 +9,7 @@ use std::{
 };
 
 use protocol::{Event, ExecutionId, Fact};
-use recording::{Access, Store};
+use recording::{Access, StatusFold, Store};
 use runeglass_tests::{run, runeglass, workflows};
 use serde_json::Value;
 
@@ -17,20 +17,20 @@ const KILLS: usize = 50;
 /// Status lines an uninterrupted run prints: running and success of 2,001 nodes.
 const LINES: usize = 4_002;
 
-/// Starts the command and kills it after that many lines. True if it was still at work.
-fn kill_after(lines: usize, command: &mut Command) -> bool {
+/// Starts the command and kills it after that many lines; it runs a little further while it is being killed.
+fn kill_after(lines: usize, command: &mut Command) {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("starts");
     let stdout = BufReader::new(child.stdout.take().expect("stdout"));
-    let seen: Vec<String> = stdout.lines().take(lines).map_while(Result::ok).collect();
+    assert!(stdout.lines().take(lines).map_while(Result::ok).count() > 0, "it did not begin");
     child.kill().expect("SIGKILL is sent");
     child.wait().expect("it ends");
-    !seen.iter().any(|line| line.contains("final_context"))
 }
 
-async fn events_in(store: &Path) -> BTreeMap<ExecutionId, Vec<Event>> {
+/// The newest executions in a store.
+async fn events_in(store: &Path, newest: u32) -> BTreeMap<ExecutionId, Vec<Event>> {
     let store = Store::open(store, Access::Read).await.expect("the store opens after every kill");
     let mut all = BTreeMap::new();
-    for summary in store.executions(10).await.expect("executions") {
+    for summary in store.executions(newest).await.expect("executions") {
         let events = store.events(&summary.execution_id).await.expect("events");
         all.insert(summary.execution_id, events);
     }
@@ -68,41 +68,62 @@ async fn fifty_kills_of_a_two_thousand_node_execution_change_nothing() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let workflow = folder.path().join("wide.json");
     let store = folder.path().join("store.db");
-    fs::write(&workflow, workflows::wide(40, 50, 1).to_string()).expect("written");
+    fs::write(&workflow, workflows::wide(40, 50, 8).to_string()).expect("written");
 
     let expected = run(runeglass().arg("run").arg(&workflow).arg("--json"));
     assert_eq!(expected.code, Some(0), "{}", expected.stderr);
     let expected = expected.last_json()["final_context"].clone();
     assert_eq!(expected["$c39_49"]["n"], 39_049);
 
-    // The lines of the run are shared out among the kills, so that they fall all over it.
+    // A kill counts when it found the execution unfinished; should one end between two kills, another begins.
     let mut dice = Dice(2_026);
-    let share = 2 * LINES / KILLS;
-    let begin = |command: &mut Command| kill_after(1 + dice.roll(share), command);
-    let mut begin = begin;
-    let mut kills = usize::from(begin(runeglass().arg("run").arg(&workflow).args(["--events", "-", "--store"]).arg(&store)));
-    let mut progress = Vec::new();
+    let (mut kills, mut begun) = (0, 0);
+    let mut finished = 0;
     while kills < KILLS {
-        let at_work = begin(runeglass().args(["resume", "--events", "-", "--store"]).arg(&store));
-        assert!(at_work, "the execution ended after {kills} kills; the shares are too large");
-        kills += 1;
-        if kills.is_multiple_of(10) {
-            let all = events_in(&store).await;
-            progress.push(all.values().map(|events| check_log(events)).sum::<usize>());
+        let lines = 1 + dice.roll(2 * LINES / KILLS);
+        let unfinished = begun > 0 && !all_ended(&store).await;
+        begun += usize::from(!unfinished);
+        match unfinished {
+            true => kill_after(lines, runeglass().args(["resume", "--events", "-", "--store"]).arg(&store)),
+            false => kill_after(
+                lines,
+                runeglass().arg("run").arg(&workflow).args(["--events", "-", "--store"]).arg(&store),
+            ),
+        }
+        kills += usize::from(!all_ended(&store).await);
+        for events in events_in(&store, 1).await.values() {
+            let before = std::mem::replace(&mut finished, check_log(events));
+            assert!(
+                !unfinished || before <= finished,
+                "{before} nodes were finished before the restart, {finished} after"
+            );
         }
     }
-    assert!(progress.is_sorted() && progress[0] > 0, "every restart goes on where the last one was: {progress:?}");
 
     let ran = run(runeglass().args(["resume", "--json", "--store"]).arg(&store));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    let found: Value = ran.last_json()["final_context"].clone();
-    assert_eq!(found, expected, "the result differs after {kills} kills");
-    let all = events_in(&store).await;
-    assert_eq!(all.len(), 1);
+    let all = events_in(&store, 100).await;
+    assert_eq!(all.len(), begun);
     for events in all.values() {
         assert_eq!(check_log(events), 2_001);
-        let again = events.iter().filter(|event| matches!(&event.fact, Fact::NodeStarted(started) if started.firing.attempt > 1));
-        println!("{kills} kills, {} events, {} nodes were started again", events.len(), again.count());
+        assert_eq!(final_context(events), expected, "the result differs after {kills} kills");
     }
-    assert_eq!(run(runeglass().args(["resume", "--store"]).arg(&store)).code, Some(0), "nothing is left to resume");
+    let again =
+        |event: &&Event| matches!(&event.fact, Fact::NodeStarted(started) if started.firing.attempt > 1);
+    let again = all.values().flatten().filter(again).count();
+    assert!(again > 0, "no kill hit a node at work");
+    println!(
+        "{kills} kills over {begun} execution(s), {again} nodes were started again, none finished twice"
+    );
+}
+
+async fn all_ended(store: &Path) -> bool {
+    let store = Store::open(store, Access::Read).await.expect("the store opens after every kill");
+    store.unfinished().await.expect("executions").is_empty()
+}
+
+fn final_context(events: &[Event]) -> Value {
+    let mut fold = StatusFold::default();
+    let completion = events.iter().filter_map(|event| fold.apply(event)).last().expect("a completion");
+    serde_json::to_value(&completion).expect("JSON")["final_context"].clone()
 }

@@ -7,14 +7,30 @@ use runeglass_tests::repository;
 /// All crates that `package` needs to run, our own ones included.
 fn needs(package: &str) -> BTreeSet<String> {
     let tree = Command::new(env!("CARGO"))
-        .args(["tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none", "--format", "{p}", "-p", package])
+        .args([
+            "tree",
+            "--locked",
+            "--offline",
+            "--edges",
+            "normal",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+            "-p",
+            package,
+        ])
         .current_dir(repository())
         .output()
         .expect("cargo tree runs");
     assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
     let text = String::from_utf8(tree.stdout).expect("names are UTF-8");
-    let names: BTreeSet<String> =
-        text.lines().filter_map(|line| line.split(' ').next()).filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    let names: BTreeSet<String> = text
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect();
     assert!(names.contains(package), "cargo tree of {package} does not name it");
     names
 }
@@ -55,7 +71,9 @@ fn files(folder: &str, endings: &[&str]) -> Vec<PathBuf> {
         for entry in fs::read_dir(&folder).expect("the folder can be read").flatten() {
             let path = entry.path();
             let name = entry.file_name().to_string_lossy().into_owned();
-            if path.is_dir() && !matches!(name.as_str(), "node_modules" | "target" | "dist" | "generated" | "gen") {
+            if path.is_dir()
+                && !matches!(name.as_str(), "node_modules" | "target" | "dist" | "generated" | "gen")
+            {
                 folders.push(path);
             } else if endings.iter().any(|ending| name.ends_with(ending)) {
                 found.push(path);
@@ -77,12 +95,20 @@ fn check_words(paths: Vec<PathBuf>, allowed_in: &str, words: &[&str]) {
 
 #[test]
 fn only_the_bridge_leaves_the_page() {
-    check_words(files("ui/src", &[".ts", ".tsx"]), "ui/src/bridge/", &["@tauri-apps/", "EventSource(", "WebSocket("]);
+    check_words(
+        files("ui/src", &[".ts", ".tsx"]),
+        "ui/src/bridge/",
+        &["@tauri-apps/", "EventSource(", "WebSocket("],
+    );
 }
 
 #[test]
 fn only_the_clock_asks_what_time_it_is() {
-    check_words(files("crates", &[".rs"]), "runtime/src/clock.rs", &["SystemTime::now", "std::time::Instant"]);
+    check_words(
+        files("crates", &[".rs"]),
+        "runtime/src/clock.rs",
+        &["SystemTime::now", "std::time::Instant"],
+    );
 }
 
 #[test]
@@ -100,7 +126,12 @@ fn every_sample_tells_its_story() {
     assert!(samples.len() >= 3);
     for path in samples {
         let loaded = session::read_workflow(&path);
-        assert!(loaded.plan.is_some() && loaded.diagnostics.is_empty(), "{}: {:?}", path.display(), loaded.diagnostics);
+        assert!(
+            loaded.plan.is_some() && loaded.diagnostics.is_empty(),
+            "{}: {:?}",
+            path.display(),
+            loaded.diagnostics
+        );
         let story = loaded.workflow.and_then(|workflow| workflow.description.clone()).unwrap_or_default();
         assert!(!story.is_empty() && !story.contains('\n'), "{} has no one-line story", path.display());
     }

@@ -34,7 +34,8 @@ impl Server {
         let mut stdout = BufReader::new(child.stdout.take().expect("stdout"));
         let mut line = String::new();
         stdout.read_line(&mut line).expect("it says where it is");
-        let url = line.split("http://127.0.0.1:").nth(1).unwrap_or_else(|| panic!("no address in {line:?}")).trim();
+        let url =
+            line.split("http://127.0.0.1:").nth(1).unwrap_or_else(|| panic!("no address in {line:?}")).trim();
         let (port, token) = url.split_once("/?token=").expect("port and token");
         let server = Self { child, port: port.parse().expect("a port"), token: token.to_owned() };
         // Whatever it prints later must not block it.
@@ -79,7 +80,9 @@ fn only_the_holder_of_the_link_gets_in() {
     assert_eq!(get(port, &format!("/?token={}", server.token), "").status, 401, "the link works once");
     let page = get(port, "/", &cookie);
     assert_eq!(page.status, 200);
-    assert!(page.header("content-security-policy").is_some_and(|policy| policy.contains("default-src 'none'")));
+    assert!(
+        page.header("content-security-policy").is_some_and(|policy| policy.contains("default-src 'none'"))
+    );
     assert!(page.header("content-type").is_some_and(|kind| kind.starts_with("text/html")));
 
     for foreign in ["Origin: https://evil.example\r\n", "Origin: null\r\n"] {
@@ -98,8 +101,11 @@ fn it_listens_on_the_loopback_address_only() {
     let server = Server::start(&repository().join("workflows"), &folder.path().join("store.db"));
     let listening = fs::read_to_string("/proc/net/tcp").expect("the list of sockets");
     let port = format!(":{:04X}", server.port);
-    let ours: Vec<&str> =
-        listening.lines().filter_map(|line| line.split_whitespace().nth(1)).filter(|local| local.ends_with(&port)).collect();
+    let ours: Vec<&str> = listening
+        .lines()
+        .filter_map(|line| line.split_whitespace().nth(1))
+        .filter(|local| local.ends_with(&port))
+        .collect();
     assert!(!ours.is_empty() && ours.iter().all(|local| local.starts_with("0100007F")), "{ours:?}");
 }
 
@@ -119,7 +125,8 @@ fn bad_requests_are_answered_with_a_problem() {
         ("{\"type\":\"cancel\",\"execution_id\":\"nobody\"}", 404),
     ] {
         let answer = post(server.port, "/api/call", &cookie, body);
-        let problem: Value = serde_json::from_str(&answer.body).unwrap_or_else(|_| panic!("{body}: {}", answer.body));
+        let problem: Value =
+            serde_json::from_str(&answer.body).unwrap_or_else(|_| panic!("{body}: {}", answer.body));
         assert_eq!(answer.status, status, "{body}: {problem}");
         assert!(problem["message"].is_string() && problem["hint"].is_string(), "{body}: {problem}");
     }
@@ -138,7 +145,8 @@ fn a_run_is_heard_live_and_can_be_looked_into() {
         serde_json::from_str::<Value>(&answer.body).expect("JSON")["data"].clone()
     };
     let mut updates = http::events(server.port, "/api/updates", &cookie);
-    let id = ask(json!({"type": "run", "path": "hello.json", "input": {"name": "Ada"}}))["execution_id"].clone();
+    let id =
+        ask(json!({"type": "run", "path": "hello.json", "input": {"name": "Ada"}}))["execution_id"].clone();
     let mut states = Vec::new();
     loop {
         let list: Value = serde_json::from_str(&updates.next().expect("news")).expect("JSON");
@@ -150,7 +158,10 @@ fn a_run_is_heard_live_and_can_be_looked_into() {
             break;
         }
     }
-    assert!(states.contains(&"running".to_owned()) && states.last().is_some_and(|last| last == "success"), "{states:?}");
+    assert!(
+        states.contains(&"running".to_owned()) && states.last().is_some_and(|last| last == "success"),
+        "{states:?}"
+    );
     let view = ask(json!({"type": "execution", "execution_id": id}));
     assert_eq!(view["nodes"]["say"]["state"], "success");
     let detail = ask(json!({"type": "node_detail", "execution_id": id, "node_id": "say"}));
@@ -175,7 +186,11 @@ fn a_saved_file_is_heard_of_within_a_second_and_links_out_are_not_followed() {
     let snapshot: Value = serde_json::from_str(&ask("{\"type\":\"snapshot\"}").body).expect("JSON");
     let entries = snapshot["data"]["workflows"].as_array().expect("a list");
     assert_eq!(entries.len(), 2);
-    assert!(entries[1]["definition"].is_null() && entries[1].to_string().contains("not followed"), "{}", entries[1]);
+    assert!(
+        entries[1]["definition"].is_null() && entries[1].to_string().contains("not followed"),
+        "{}",
+        entries[1]
+    );
     assert_eq!(ask("{\"type\":\"run\",\"path\":\"link.json\"}").status, 404);
 
     let (heard, hears) = std::sync::mpsc::sync_channel(16);
@@ -185,7 +200,9 @@ fn a_saved_file_is_heard_of_within_a_second_and_links_out_are_not_followed() {
     assert_eq!(ask("{\"type\":\"run\",\"path\":\"hello.json\"}").status, 200);
     hears.recv_timeout(Duration::from_secs(10)).expect("the stream is open");
 
-    let broken = fs::read_to_string(workflows.join("hello.json")).expect("text").replace("\"simulate\"", "\"simulte\"");
+    let broken = fs::read_to_string(workflows.join("hello.json"))
+        .expect("text")
+        .replace("\"simulate\"", "\"simulte\"");
     fs::write(workflows.join("hello.json"), broken).expect("saved");
     let saved = std::iter::from_fn(|| hears.recv_timeout(Duration::from_secs(1)).ok())
         .find(|news| news.contains("\"type\":\"workflows\""))

@@ -49,16 +49,24 @@ fn told(events: &[Event]) -> String {
 
 fn line(event: &Event) -> Option<String> {
     let (firing, duration, outcome, children) = match &event.fact {
-        Fact::NodeSucceeded(done) => (&done.firing, done.duration, done.output.text().to_owned(), &done.children),
+        Fact::NodeSucceeded(done) => {
+            (&done.firing, done.duration, done.output.text().to_owned(), &done.children)
+        }
         Fact::NodeFailed(done) => {
             let error = format!("FAILED {}", serde_json::to_string(&done.error).expect("JSON"));
             (&done.firing, done.duration, error, &done.children)
         }
         Fact::ExecutionStarted(_) | Fact::NodeStarted(_) | Fact::ExecutionEnded(_) => return None,
     };
-    let edges: Vec<String> = children.iter().filter_map(|child| child.edge_id.as_ref().map(ToString::to_string)).collect();
+    let edges: Vec<String> =
+        children.iter().filter_map(|child| child.edge_id.as_ref().map(ToString::to_string)).collect();
     let key = LineageKey::of(&firing.lineage);
-    Some(format!("{}[{key}] at {} ms, took {duration} ms: {outcome} → {}", firing.node_id, event.at, edges.join(", ")))
+    Some(format!(
+        "{}[{key}] at {} ms, took {duration} ms: {outcome} → {}",
+        firing.node_id,
+        event.at,
+        edges.join(", ")
+    ))
 }
 
 #[tokio::test]
@@ -75,7 +83,12 @@ async fn every_sample() {
             continue;
         }
         let expected = fs::read_to_string(&committed).unwrap_or_default();
-        assert_eq!(story, expected, "{} tells another story; `make generate` if that is right", path.display());
+        assert_eq!(
+            story,
+            expected,
+            "{} tells another story; `make generate` if that is right",
+            path.display()
+        );
     }
 }
 

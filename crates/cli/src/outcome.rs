@@ -58,7 +58,9 @@ impl CommandError {
     pub fn report(&self) -> Outcome {
         let (problem, outcome) = match self {
             Self::Said(outcome) => return *outcome,
-            Self::Problem(problem) if problem.code == ProblemCode::InvalidWorkflow => (problem, Outcome::Invalid),
+            Self::Problem(problem) if problem.code == ProblemCode::InvalidWorkflow => {
+                (problem, Outcome::Invalid)
+            }
             Self::Problem(problem) => (problem, Outcome::Infrastructure),
             Self::Usage(problem) => (problem, Outcome::Invalid),
         };

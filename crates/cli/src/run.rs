@@ -99,7 +99,8 @@ pub async fn resume(arguments: ResumeArguments) -> Result<Outcome, CommandError>
     }
     let mut output = Output::open(&arguments.output)?;
     let keep = Keep::At(arguments.store);
-    let session = Session::open(Options { keep, folder: None, clock: Clock::system(), recover: true }).await?;
+    let session =
+        Session::open(Options { keep, folder: None, clock: Clock::system(), recover: true }).await?;
     if session.recovered().is_empty() {
         eprintln!("nothing to resume: every execution in this store has ended");
     }
@@ -159,14 +160,18 @@ fn read_input(argument: &str) -> Result<Payload, CommandError> {
         std::io::stdin().read_to_string(&mut text).map_err(|error| CommandError::io("read stdin", &error))?;
         (text, "stdin".to_owned())
     } else if let Some(path) = argument.strip_prefix('@') {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| CommandError::usage(format!("cannot read {path}: {error}"), "check the path behind @"))?;
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            CommandError::usage(format!("cannot read {path}: {error}"), "check the path behind @")
+        })?;
         (text, path.to_owned())
     } else {
         (argument.to_owned(), "--input".to_owned())
     };
     let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
-        CommandError::usage(format!("{what} is not JSON: {error}"), "for example --input '{\"name\": \"Ada\"}'")
+        CommandError::usage(
+            format!("{what} is not JSON: {error}"),
+            "for example --input '{\"name\": \"Ada\"}'",
+        )
     })?;
     Ok(Payload::new(value))
 }
@@ -201,7 +206,8 @@ impl Output {
     fn write(&mut self, line: &StatusLine) -> Result<(), CommandError> {
         let Some(events) = &mut self.events else { return Ok(()) };
         let text = serde_json::to_string(line).map_err(|error| CommandError::usage(error.to_string(), ""))?;
-        let written = writeln!(events, "{text}").and_then(|()| if self.on_stdout { events.flush() } else { Ok(()) });
+        let written =
+            writeln!(events, "{text}").and_then(|()| if self.on_stdout { events.flush() } else { Ok(()) });
         written.map_err(|error| unwritable(&error))
     }
 
@@ -211,8 +217,10 @@ impl Output {
         }
         // With `--events -` the completion is the last line already.
         if self.json && !self.on_stdout {
-            let text = serde_json::to_string(completion).map_err(|error| CommandError::usage(error.to_string(), ""))?;
-            writeln!(std::io::stdout(), "{text}").map_err(|error| CommandError::io("write to stdout", &error))?;
+            let text = serde_json::to_string(completion)
+                .map_err(|error| CommandError::usage(error.to_string(), ""))?;
+            writeln!(std::io::stdout(), "{text}")
+                .map_err(|error| CommandError::io("write to stdout", &error))?;
         }
         Ok(())
     }

@@ -23,7 +23,8 @@ pub fn short(text: &str, width: usize) -> String {
 }
 
 fn is_active(character: char) -> bool {
-    character.is_control() || matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    character.is_control()
+        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A length of time for people.
@@ -51,9 +52,13 @@ mod tests {
 
     #[test]
     fn durations_are_readable() {
-        for (millis, expected) in
-            [(7, "7 ms"), (1_500, "1.5 s"), (61_000, "1 min 1 s"), (3_660_000, "1 h 1 min"), (90_000_000, "1 d 1 h")]
-        {
+        for (millis, expected) in [
+            (7, "7 ms"),
+            (1_500, "1.5 s"),
+            (61_000, "1 min 1 s"),
+            (3_660_000, "1 h 1 min"),
+            (90_000_000, "1 d 1 h"),
+        ] {
             assert_eq!(duration(millis), expected);
         }
     }

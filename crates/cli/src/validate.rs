@@ -47,7 +47,8 @@ pub fn validate(arguments: &ValidateArguments) -> Result<Outcome, CommandError> 
 /// On stderr: place, severity, code, node, sentence, hint.
 pub fn print_diagnostics(file: &Path, diagnostics: &[Diagnostic]) {
     for diagnostic in diagnostics {
-        let place = diagnostic.place.map(|place| format!(":{}:{}", place.line, place.column)).unwrap_or_default();
+        let place =
+            diagnostic.place.map(|place| format!(":{}:{}", place.line, place.column)).unwrap_or_default();
         let node = diagnostic.node_id.as_ref().map(|node| format!(" node {}:", plain(node.as_str())));
         let edge = diagnostic.edge_id.as_ref().map(|edge| format!(" edge {}:", plain(edge.as_str())));
         eprintln!(

@@ -50,11 +50,15 @@ impl Broker {
     /// Returns when the broker has the message safe.
     pub async fn send(&self, message: &NodeExecutionMessage) -> Result<(), ClusterError> {
         let queue = self.topology.queue(Queue::Execution);
-        let unreadable = |error: serde_json::Error| ClusterError::Unreadable { queue: queue.clone(), detail: error.to_string() };
+        let unreadable = |error: serde_json::Error| ClusterError::Unreadable {
+            queue: queue.clone(),
+            detail: error.to_string(),
+        };
         let body = serde_json::to_vec(message).map_err(unreadable)?;
         let options = BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() };
-        let properties =
-            BasicProperties::default().with_delivery_mode(2).with_content_type(ShortString::from("application/json"));
+        let properties = BasicProperties::default()
+            .with_delivery_mode(2)
+            .with_content_type(ShortString::from("application/json"));
         let exchange = ShortString::from(self.topology.exchange());
         let confirmation = self
             .channel
@@ -73,7 +77,8 @@ impl Broker {
     /// The next message of a queue, if there is one. What cannot be read is parked.
     pub async fn receive(&self, queue: Queue) -> Result<Option<Delivered>, ClusterError> {
         let name = self.topology.queue(queue);
-        let found = self.channel.basic_get(ShortString::from(name.clone()), BasicGetOptions::default()).await?;
+        let found =
+            self.channel.basic_get(ShortString::from(name.clone()), BasicGetOptions::default()).await?;
         let Some(receipt) = found else { return Ok(None) };
         match serde_json::from_slice(&receipt.data) {
             Ok(message) => Ok(Some(Delivered { message, receipt })),

@@ -68,7 +68,9 @@ impl Topology {
     /// Makes what is missing. Declaring again what is there changes nothing; other arguments are an error.
     pub async fn declare(&self, channel: &Channel) -> Result<(), ClusterError> {
         let durable = ExchangeDeclareOptions { durable: true, ..ExchangeDeclareOptions::default() };
-        for (name, kind) in [(self.exchange(), ExchangeKind::Topic), (self.dead_letters(), ExchangeKind::Fanout)] {
+        for (name, kind) in
+            [(self.exchange(), ExchangeKind::Topic), (self.dead_letters(), ExchangeKind::Fanout)]
+        {
             channel.exchange_declare(ShortString::from(name), kind, durable, FieldTable::default()).await?;
         }
         for queue in Queue::ALL {
@@ -80,7 +82,9 @@ impl Topology {
                 Queue::Execution | Queue::Status | Queue::Completion => (self.exchange(), name.clone()),
             };
             let exchange = ShortString::from(exchange);
-            channel.queue_bind(name, exchange, key, QueueBindOptions::default(), FieldTable::default()).await?;
+            channel
+                .queue_bind(name, exchange, key, QueueBindOptions::default(), FieldTable::default())
+                .await?;
         }
         Ok(())
     }

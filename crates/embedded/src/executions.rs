@@ -8,8 +8,8 @@ use std::{
 
 use engine::{Message, Plan};
 use protocol::{
-    Child, ErrorCode, Event, ExecutionEnded, ExecutionId, ExecutionStarted, ExecutionStatus, Fact, Firing, MessageId,
-    Millis, NodeError, NodeFailed, NodeStarted, NodeSucceeded, Payload,
+    Child, ErrorCode, Event, ExecutionEnded, ExecutionId, ExecutionStarted, ExecutionStatus, Fact, Firing,
+    MessageId, Millis, NodeError, NodeFailed, NodeStarted, NodeSucceeded, Payload,
 };
 use recording::{Ledger, LedgerError};
 use runtime::{Announcement, Conclusion, Receipt};
@@ -48,7 +48,8 @@ impl Execution {
             messages: messages.collect(),
         });
         let ledger = Ledger::new(start.execution_id.clone(), Arc::clone(&start.plan));
-        let mut execution = Self { id: start.execution_id.clone(), ledger, stopped: watch::Sender::new(false) };
+        let mut execution =
+            Self { id: start.execution_id.clone(), ledger, stopped: watch::Sender::new(false) };
         let (event, messages) = execution.append(now, fact)?;
         Ok((execution, messages, vec![event]))
     }
@@ -82,7 +83,11 @@ impl Execution {
         self.stopped.subscribe()
     }
 
-    pub fn announce(&mut self, receipt: &Receipt, announcement: Announcement) -> Result<Vec<Event>, LedgerError> {
+    pub fn announce(
+        &mut self,
+        receipt: &Receipt,
+        announcement: Announcement,
+    ) -> Result<Vec<Event>, LedgerError> {
         let Some(firing) = self.firing(receipt) else { return Ok(Vec::new()) };
         let fact = Fact::NodeStarted(NodeStarted { firing, parameters: announcement.parameters });
         let (event, _) = self.append(announcement.at, fact)?;
@@ -123,7 +128,12 @@ impl Execution {
         Ok(vec![self.end(now, ExecutionStatus::Halted, Some(error))?])
     }
 
-    fn end(&mut self, at: Millis, status: ExecutionStatus, error: Option<NodeError>) -> Result<Event, LedgerError> {
+    fn end(
+        &mut self,
+        at: Millis,
+        status: ExecutionStatus,
+        error: Option<NodeError>,
+    ) -> Result<Event, LedgerError> {
         let (event, _) = self.append(at, Fact::ExecutionEnded(ExecutionEnded { status, error }))?;
         self.stopped.send_replace(true);
         Ok(event)

@@ -90,7 +90,8 @@ impl Embedded {
     pub async fn cancel(&self, id: &ExecutionId) -> Result<(), EmbeddedError> {
         self.journal.room().await?;
         let mut executions = self.lock();
-        let execution = executions.running.get_mut(id).ok_or_else(|| EmbeddedError::NotRunning(id.clone()))?;
+        let execution =
+            executions.running.get_mut(id).ok_or_else(|| EmbeddedError::NotRunning(id.clone()))?;
         let events = execution.cancel(self.clock.now())?;
         self.journal.push(events);
         self.forget(&mut executions, id);
@@ -105,7 +106,13 @@ impl Embedded {
         Ok(())
     }
 
-    fn enqueue(&self, executions: &mut Executions, id: &ExecutionId, execution: Execution, messages: Vec<Message>) {
+    fn enqueue(
+        &self,
+        executions: &mut Executions,
+        id: &ExecutionId,
+        execution: Execution,
+        messages: Vec<Message>,
+    ) {
         executions.running.insert(id.clone(), execution);
         self.add_ready(executions, messages);
     }
@@ -190,4 +197,3 @@ impl Backend for Embedded {
         Ok(())
     }
 }
-

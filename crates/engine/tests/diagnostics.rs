@@ -1,5 +1,7 @@
 //! Every complaint validation can make, each with the smallest file that earns it.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use protocol::{DiagnosticCode as Code, Place};
 use runeglass_engine::{Limits, load};
 
@@ -69,7 +71,10 @@ fn ids_and_edges() {
     check(&workflow(r#"{"id": "json", "type": "trigger"}"#, ""), &[(Code::ReservedId, "json")]);
     check(&workflow(r#"{"id": "trigger", "type": "trigger"}"#, ""), &[]);
     check(&workflow(&two, r#"{"id": "e", "src": "a", "dst": "c"}"#), &[(Code::UnknownNode, "")]);
-    check(&workflow(&two, r#"{"id": "e", "src": "x", "dst": "y"}"#), &[(Code::UnknownNode, ""), (Code::UnknownNode, "")]);
+    check(
+        &workflow(&two, r#"{"id": "e", "src": "x", "dst": "y"}"#),
+        &[(Code::UnknownNode, ""), (Code::UnknownNode, "")],
+    );
     check(&workflow(&two, r#"{"id": "e", "src": "a", "dst": "a"}"#), &[(Code::SelfLoop, "a")]);
     let same = r#"{"id": "e", "src": "a", "dst": "b"}, {"id": "e", "src": "a", "dst": "b"}"#;
     check(&workflow(&two, same), &[(Code::DuplicateId, "")]);
@@ -89,17 +94,29 @@ fn a_cycle_names_only_its_own_nodes() {
 fn kinds_and_parameters() {
     let loaded = load(workflow(r#"{"id": "a", "type": "condtional"}"#, "").as_bytes(), &Limits::default());
     assert_eq!(loaded.diagnostics[0].code, Code::UnknownKind);
-    assert!(loaded.diagnostics[0].hint.starts_with("did you mean conditional"), "{}", loaded.diagnostics[0].hint);
+    assert!(
+        loaded.diagnostics[0].hint.starts_with("did you mean conditional"),
+        "{}",
+        loaded.diagnostics[0].hint
+    );
     check(&workflow(r#"{"id": "a", "type": "log"}"#, ""), &[(Code::InvalidParameter, "a")]);
-    check(&workflow(r#"{"id": "a", "type": "log", "parameters": {"message": "x", "levle": 1}}"#, ""), &[(Code::UnknownParameter, "a")]);
-    check(&workflow(r#"{"id": "a", "type": "edit", "parameters": {"assignments": 1}}"#, ""), &[(Code::InvalidParameter, "a")]);
+    check(
+        &workflow(r#"{"id": "a", "type": "log", "parameters": {"message": "x", "levle": 1}}"#, ""),
+        &[(Code::UnknownParameter, "a")],
+    );
+    check(
+        &workflow(r#"{"id": "a", "type": "edit", "parameters": {"assignments": 1}}"#, ""),
+        &[(Code::InvalidParameter, "a")],
+    );
     let mode = r#"{"id": "a", "type": "edit", "parameters": {"assignments": [], "mode": "all"}}"#;
     check(&workflow(mode, ""), &[(Code::InvalidParameter, "a")]);
 }
 
 #[test]
 fn expressions_and_references() {
-    let log = |message: &str| format!("{{\"id\": \"a\", \"type\": \"log\", \"parameters\": {{\"message\": {message:?}}}}}");
+    let log = |message: &str| {
+        format!("{{\"id\": \"a\", \"type\": \"log\", \"parameters\": {{\"message\": {message:?}}}}}")
+    };
     check(&workflow(&log("{{ 1 + }}"), ""), &[(Code::InvalidExpression, "a")]);
     check(&workflow(&log("{{ never closed"), ""), &[(Code::InvalidExpression, "a")]);
     check(&workflow(&log("{{ }}"), ""), &[(Code::InvalidExpression, "a")]);
@@ -108,7 +125,8 @@ fn expressions_and_references() {
     check(&workflow(&log("$trigger.x and $json.y cost $$5"), ""), &[]);
     let later = format!("{}, {LOG_B}", log("$b.message"));
     check(&workflow(&later, r#"{"id": "e", "src": "a", "dst": "b"}"#), &[(Code::ReferenceNotUpstream, "a")]);
-    let twins = r#"{"id": "x", "name": "Twin", "type": "trigger"}, {"id": "y", "name": "Twin", "type": "trigger"}"#;
+    let twins =
+        r#"{"id": "x", "name": "Twin", "type": "trigger"}, {"id": "y", "name": "Twin", "type": "trigger"}"#;
     let edges = r#"{"id": "1", "src": "x", "dst": "a"}, {"id": "2", "src": "y", "dst": "a"}"#;
     check(&workflow(&format!("{twins}, {}", log("$Twin.z")), edges), &[(Code::AmbiguousName, "a")]);
     check(&workflow(&format!("{twins}, {}", log("$x.z")), edges), &[]);
@@ -116,11 +134,18 @@ fn expressions_and_references() {
 
 #[test]
 fn branches() {
-    let condition = |more: &str| format!("{{\"id\": \"c\", \"type\": \"conditional\", \"parameters\": {{\"expression\": \"true\"{more}}}}}, {LOG_A}");
+    let condition = |more: &str| {
+        format!(
+            "{{\"id\": \"c\", \"type\": \"conditional\", \"parameters\": {{\"expression\": \"true\"{more}}}}}, {LOG_A}"
+        )
+    };
     let edge = r#"{"id": "e", "src": "c", "dst": "a"}"#;
     check(&workflow(&condition(""), edge), &[(Code::MissingBranch, "c"), (Code::MissingBranch, "c")]);
     check(&workflow(&condition(r#", "true_edge_id": "e""#), edge), &[(Code::MissingBranch, "c")]);
-    check(&workflow(&condition(r#", "true_edge_id": "zz""#), edge), &[(Code::InvalidParameter, "c"), (Code::MissingBranch, "c")]);
+    check(
+        &workflow(&condition(r#", "true_edge_id": "zz""#), edge),
+        &[(Code::InvalidParameter, "c"), (Code::MissingBranch, "c")],
+    );
     let labelled = r#"{"id": "e", "src": "c", "dst": "a", "source_handle": "true"}, {"id": "f", "src": "c", "dst": "a", "label": "false"}"#;
     check(&workflow(&condition(""), labelled), &[]);
     let branch = r#"{"id": "s", "type": "simulate", "error": {"type": "branch", "error_edge": "zz"}}"#;
@@ -132,10 +157,13 @@ fn branches() {
 #[test]
 fn ten_thousand_nodes_are_checked() {
     let nodes: Vec<String> = (0..10_000)
-        .map(|n| format!("{{\"id\": \"n{n}\", \"type\": \"log\", \"parameters\": {{\"message\": \"$trigger\"}}}}"))
+        .map(|n| {
+            format!("{{\"id\": \"n{n}\", \"type\": \"log\", \"parameters\": {{\"message\": \"$trigger\"}}}}")
+        })
         .collect();
-    let edges: Vec<String> =
-        (1..10_000).map(|n| format!("{{\"id\": \"e{n}\", \"src\": \"n{}\", \"dst\": \"n{n}\"}}", n - 1)).collect();
+    let edges: Vec<String> = (1..10_000)
+        .map(|n| format!("{{\"id\": \"e{n}\", \"src\": \"n{}\", \"dst\": \"n{n}\"}}", n - 1))
+        .collect();
     check(&workflow(&nodes.join(","), &edges.join(",")), &[]);
     let one_more = format!("{},{}", nodes.join(","), LOG_A);
     check(&workflow(&one_more, ""), &[(Code::TooManyNodes, "")]);

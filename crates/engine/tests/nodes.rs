@@ -1,5 +1,7 @@
 //! Tables for every kind of node: what it puts out, where it leads, how it fails.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use protocol::{ErrorCode, MessageId, Payload};
@@ -79,7 +81,12 @@ fn log() {
     check_node("log", json!({"message": "Hi $trigger.who."}), input.clone(), said("Hi Ada.", "info"));
     check_node("log", json!({"message": "$trigger.n", "level": "warn"}), input.clone(), said("1.5", "warn"));
     check_node("log", json!({"message": "$trigger.list"}), input.clone(), said("[1,{\"a\":null}]", "info"));
-    check_node("log", json!({"message": "costs $5 or $$trigger", "level": "loud"}), input.clone(), said("costs $5 or $trigger", "info"));
+    check_node(
+        "log",
+        json!({"message": "costs $5 or $$trigger", "level": "loud"}),
+        input.clone(),
+        said("costs $5 or $trigger", "info"),
+    );
     check_node("log", json!({"message": "a {{ $trigger.n + 1 }} b"}), input.clone(), said("a 2.5 b", "info"));
     let missing = Err((ErrorCode::ExpressionFailed, "$trigger has no .nobody"));
     check_node("log", json!({"message": "$trigger.nobody"}), input, missing);
@@ -91,12 +98,18 @@ fn edit() {
     let input = json!({"a": 2, "text": "7", "list": [{"x": 1}, {"x": 2}]});
     let ok = |json: Value| Ok(json!({"$json": json}));
     check_node("edit", write("b", json!("$trigger.a")), input.clone(), ok(json!({"b": 2})));
-    check_node("edit", write("deep.er", json!("{{ $trigger.a * 2 }}")), input.clone(), ok(json!({"deep": {"er": 4}})));
+    check_node(
+        "edit",
+        write("deep.er", json!("{{ $trigger.a * 2 }}")),
+        input.clone(),
+        ok(json!({"deep": {"er": 4}})),
+    );
     let both = json!({"assignments": [{"name": "one", "value": 1}, {"name": "two", "value": "{{ $json.one + 1 }}"}]});
     check_node("edit", both, input.clone(), ok(json!({"one": 1, "two": 2})));
     let onto = json!({"target_path": "$trigger", "assignments": [{"name": "a", "value": 3}]});
     check_node("edit", onto, json!({"a": 2, "b": 1}), ok(json!({"a": 3, "b": 1})));
-    let only = json!({"target_path": "$trigger", "mode": "keep_only", "assignments": [{"name": "a", "value": 3}]});
+    let only =
+        json!({"target_path": "$trigger", "mode": "keep_only", "assignments": [{"name": "a", "value": 3}]});
     check_node("edit", only, json!({"a": 2, "b": 1}), ok(json!({"a": 3})));
     let each = json!({"target_path": "$trigger.list", "assignments": [{"name": "y", "value": "{{ $json.x * 10 }}"}]});
     check_node("edit", each, input.clone(), ok(json!([{"x": 1, "y": 10}, {"x": 2, "y": 20}])));
@@ -151,7 +164,10 @@ fn conditional() {
         assert_eq!(results.contains_key("n"), !taken, "{expression}");
     }
     let results = run(&plan(workflow("$trigger.missing > 1")), json!({}));
-    assert!(results.len() == 3 && results["c"].is_ok(), "undefined > 1 is false in JavaScript, not a failure");
+    assert!(
+        results.len() == 3 && results["c"].is_ok(),
+        "undefined > 1 is false in JavaScript, not a failure"
+    );
     let results = run(&plan(workflow("$trigger.missing")), json!({}));
     assert_eq!(results["c"].as_ref().unwrap_err().0, ErrorCode::ExpressionFailed);
 }
@@ -170,7 +186,8 @@ fn simulate() {
 
 #[test]
 fn simulated_chance_is_the_same_every_time_and_different_from_node_to_node() {
-    let node = |id: usize| json!({"id": format!("n{id}"), "type": "simulate", "parameters": {"failure_rate": 0.5}});
+    let node =
+        |id: usize| json!({"id": format!("n{id}"), "type": "simulate", "parameters": {"failure_rate": 0.5}});
     let nodes: Vec<Value> = (0..200).map(node).collect();
     let plan = plan(json!({"nodes": nodes}));
     let failed = |results: BTreeMap<String, Result<_, _>>| {
@@ -204,5 +221,9 @@ fn error_policies() {
     let mut fine = workflow(json!({"type": "branch", "error_edge": "err"}));
     fine["nodes"][0]["parameters"] = json!({"output": {"error": {"code": "none"}}});
     let results = run(&plan(fine), json!({}));
-    assert_eq!(results.keys().collect::<Vec<_>>(), ["next", "s"], "an error edge is never followed on success");
+    assert_eq!(
+        results.keys().collect::<Vec<_>>(),
+        ["next", "s"],
+        "an error edge is never followed on success"
+    );
 }

@@ -64,7 +64,7 @@ pub enum Update {
     /// The folder has changed; this is all of it.
     Workflows(Vec<WorkflowEntry>),
     /// An execution has moved on; an unknown one has just begun.
-    Execution(ViewPatch),
+    Execution(Box<ViewPatch>),
     /// Something is wrong that no request asked about, such as a full disk.
     Trouble(Problem),
 }

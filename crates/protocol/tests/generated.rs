@@ -1,6 +1,8 @@
 //! The generated files in the repository equal what the types say today.
 //! `make generate` (or `RUNEGLASS_GENERATE=1` for this test) writes them anew.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::{fs, path::PathBuf};
 
 use runeglass_protocol::{Recording, Request, Response, Update, Workflow};

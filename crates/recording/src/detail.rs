@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use protocol::{
-    Event, ExecutionId, Fact, Firing, FiringView, LineageKey, NodeDetail, NodeId, NodeState, Payload, PayloadView,
+    Event, ExecutionId, Fact, Firing, FiringView, LineageKey, NodeDetail, NodeId, NodeState, Payload,
+    PayloadView,
 };
 use serde_json::{Map, Value};
 
@@ -25,7 +26,8 @@ pub fn all_details(events: &[Event]) -> Result<BTreeMap<NodeId, NodeDetail>, Led
 }
 
 fn page(events: &[Event], node: &NodeId, mut firings: Vec<FiringView>) -> NodeDetail {
-    let execution_id = events.first().map_or_else(|| ExecutionId::from(""), |event| event.execution_id.clone());
+    let execution_id =
+        events.first().map_or_else(|| ExecutionId::from(""), |event| event.execution_id.clone());
     let total = firings.len();
     firings.reverse();
     firings.truncate(LISTED);
@@ -40,7 +42,8 @@ fn collect(events: &[Event], wanted: impl Fn(&NodeId) -> bool) -> Result<Firings
     for event in events {
         match &event.fact {
             Fact::NodeStarted(started) if wanted(&started.firing.node_id) => {
-                let input = ledger.get(&started.firing.message_id).map(|opened| whole(opened.message.context.iter()));
+                let input =
+                    ledger.get(&started.firing.message_id).map(|opened| whole(opened.message.context.iter()));
                 let firing = started_firing(event, &started.firing, input, started.parameters.as_ref());
                 match find(&mut firings, &started.firing) {
                     Some(known) => *known = firing,
@@ -62,7 +65,8 @@ fn collect(events: &[Event], wanted: impl Fn(&NodeId) -> bool) -> Result<Firings
                 }
             }
             Fact::ExecutionEnded(_) => {
-                let unfinished = firings.values_mut().flatten().filter(|firing| firing.state == NodeState::Running);
+                let unfinished =
+                    firings.values_mut().flatten().filter(|firing| firing.state == NodeState::Running);
                 unfinished.for_each(|firing| firing.state = NodeState::Skipped);
             }
             Fact::ExecutionStarted(_) | Fact::NodeStarted(_) => {}
@@ -99,6 +103,7 @@ fn find<'f>(firings: &'f mut Firings, firing: &Firing) -> Option<&'f mut FiringV
 }
 
 fn whole<'c>(context: impl Iterator<Item = (&'c str, &'c Payload)>) -> Payload {
-    let fields: Map<String, Value> = context.map(|(key, payload)| (key.to_owned(), payload.value().clone())).collect();
+    let fields: Map<String, Value> =
+        context.map(|(key, payload)| (key.to_owned(), payload.value().clone())).collect();
     Payload::new(Value::Object(fields))
 }

@@ -56,7 +56,8 @@ impl Ledger {
         };
         let loaded = engine::load(started.definition.text().as_bytes(), &Limits::default());
         let plan = loaded.plan.ok_or_else(|| {
-            let complaint = loaded.diagnostics.first().map_or_else(String::new, |first| first.message.clone());
+            let complaint =
+                loaded.diagnostics.first().map_or_else(String::new, |first| first.message.clone());
             refuse(first.execution_id.clone(), format!("its definition cannot be used: {complaint}"))
         })?;
         Ok(Self::new(first.execution_id.clone(), plan))
@@ -131,7 +132,12 @@ impl Ledger {
         self.open_all(event, children, &context)
     }
 
-    fn open_all(&mut self, event: &Event, children: &[Child], context: &Context) -> Result<Vec<Message>, LedgerError> {
+    fn open_all(
+        &mut self,
+        event: &Event,
+        children: &[Child],
+        context: &Context,
+    ) -> Result<Vec<Message>, LedgerError> {
         let mut messages = Vec::with_capacity(children.len());
         for child in children {
             let Some(node) = self.plan.node(&child.node_id) else {
@@ -155,4 +161,3 @@ impl Ledger {
         LedgerError { execution: self.execution_id.clone(), seq: event.seq, complaint }
     }
 }
-

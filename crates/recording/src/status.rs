@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use protocol::{
-    CompletionMessage, Event, ExecutionEnded, ExecutionStatus, Fact, Firing, Millis, NodeError, NodeId, NodeStatus,
-    NodeStatusMessage, Payload, StatusLine, WorkflowId, iso8601,
+    CompletionMessage, Event, ExecutionEnded, ExecutionStatus, Fact, Firing, Millis, NodeError, NodeId,
+    NodeStatus, NodeStatusMessage, Payload, StatusLine, WorkflowId, iso8601,
 };
 use serde_json::json;
 
@@ -47,7 +47,9 @@ impl StatusFold {
                 status.error = Some(done.error.clone());
                 Some(StatusLine::Status(Box::new(status)))
             }
-            Fact::ExecutionEnded(ended) => Some(StatusLine::Completion(Box::new(self.completion(event, ended)))),
+            Fact::ExecutionEnded(ended) => {
+                Some(StatusLine::Completion(Box::new(self.completion(event, ended))))
+            }
         }
     }
 
@@ -58,7 +60,13 @@ impl StatusFold {
         }
     }
 
-    fn status(&self, event: &Event, firing: &Firing, status: NodeStatus, duration_ms: Millis) -> NodeStatusMessage {
+    fn status(
+        &self,
+        event: &Event,
+        firing: &Firing,
+        status: NodeStatus,
+        duration_ms: Millis,
+    ) -> NodeStatusMessage {
         let name = self.node_names.get(&firing.node_id);
         NodeStatusMessage {
             workflow_id: self.workflow_id(),

@@ -88,8 +88,14 @@ impl ViewFold {
             execution_id: self.view.summary.execution_id.clone(),
             position: self.view.position,
             summary: self.view.summary.clone(),
-            nodes: nodes.into_iter().filter_map(|id| self.view.nodes.get(&id).map(|node| (id, node.clone()))).collect(),
-            edges: edges.into_iter().filter_map(|id| self.view.edges.get(&id).map(|edge| (id, *edge))).collect(),
+            nodes: nodes
+                .into_iter()
+                .filter_map(|id| self.view.nodes.get(&id).map(|node| (id, node.clone())))
+                .collect(),
+            edges: edges
+                .into_iter()
+                .filter_map(|id| self.view.edges.get(&id).map(|edge| (id, *edge)))
+                .collect(),
         })
     }
 
@@ -142,7 +148,8 @@ impl ViewFold {
         let mut dead: Vec<NodeId> = vec![firing.node_id.clone()];
         while let Some(node) = dead.pop() {
             for (edge, target) in self.graph.outgoing.get(&node).cloned().unwrap_or_default() {
-                let travelled = self.view.edges.get(&edge).is_some_and(|edge| edge.messages > 0 || edge.skipped);
+                let travelled =
+                    self.view.edges.get(&edge).is_some_and(|edge| edge.messages > 0 || edge.skipped);
                 if travelled {
                     continue;
                 }
@@ -170,7 +177,8 @@ impl ViewFold {
         self.view.summary.ended_at = Some(at);
         self.view.summary.error = ended.error.clone();
         self.running.clear();
-        let unfinished = |node: &NodeView| matches!(node.state, NodeState::Idle | NodeState::Queued | NodeState::Running);
+        let unfinished =
+            |node: &NodeView| matches!(node.state, NodeState::Idle | NodeState::Queued | NodeState::Running);
         let ids: Vec<NodeId> =
             self.view.nodes.iter().filter(|(_, node)| unfinished(node)).map(|(id, _)| id.clone()).collect();
         for id in ids {
@@ -236,4 +244,3 @@ fn summary(event: &Event, started: &ExecutionStarted) -> ExecutionSummary {
         error: None,
     }
 }
-

@@ -28,7 +28,12 @@ impl Clock {
     }
 
     pub fn simulated(start: Millis) -> Self {
-        Self(Some(Arc::new(Mutex::new(Simulated { now: start, busy: 0, slept: 0, sleepers: BTreeMap::new() }))))
+        Self(Some(Arc::new(Mutex::new(Simulated {
+            now: start,
+            busy: 0,
+            slept: 0,
+            sleepers: BTreeMap::new(),
+        }))))
     }
 
     pub fn now(&self) -> Millis {

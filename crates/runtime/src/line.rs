@@ -18,7 +18,11 @@ pub enum LineError<E: std::error::Error> {
 }
 
 /// Works until the backend is closed or fails. `workers` is the number of messages in hand at once.
-pub async fn work<B: Backend>(backend: Arc<B>, clock: Clock, workers: usize) -> Result<(), LineError<B::Error>> {
+pub async fn work<B: Backend>(
+    backend: Arc<B>,
+    clock: Clock,
+    workers: usize,
+) -> Result<(), LineError<B::Error>> {
     let mut line = JoinSet::new();
     for _ in 0..workers {
         let (backend, clock) = (Arc::clone(&backend), clock.clone());
@@ -64,7 +68,8 @@ async fn perform(clock: &Clock, work: Work, stopped: &mut Stopped) -> Result<Pay
 /// A panic inside a node fails that node and nothing else.
 fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, NodeError> {
     std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
-        let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        let said =
+            panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         let message = format!("this is a fault of Runeglass itself: {}", said.unwrap_or("unknown panic"));
         NodeError::new(ErrorCode::NodeExecutionFailed, message)
     })

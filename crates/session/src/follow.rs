@@ -18,11 +18,22 @@ pub struct Statuses {
 
 impl Statuses {
     pub(crate) fn new(execution_id: ExecutionId, feed: mpsc::Receiver<Arc<[Event]>>) -> Self {
-        Self { execution_id, feed, fold: StatusFold::default(), position: 0, lines: VecDeque::new(), ended: false }
+        Self {
+            execution_id,
+            feed,
+            fold: StatusFold::default(),
+            position: 0,
+            lines: VecDeque::new(),
+            ended: false,
+        }
     }
 
     /// Takes in the past without repeating it; what the past ended with is still said.
-    pub(crate) fn after(execution_id: ExecutionId, past: &[Event], feed: mpsc::Receiver<Arc<[Event]>>) -> Self {
+    pub(crate) fn after(
+        execution_id: ExecutionId,
+        past: &[Event],
+        feed: mpsc::Receiver<Arc<[Event]>>,
+    ) -> Self {
         let mut statuses = Self::new(execution_id, feed);
         for event in past {
             statuses.position = event.seq;

@@ -14,8 +14,8 @@ use std::{
 use embedded::{Embedded, Start};
 use engine::{Loaded, Plan};
 use protocol::{
-    Event, ExecutionId, ExecutionView, NodeDetail, NodeId, Payload, Problem, ProblemCode, Recording, Request, Response,
-    Snapshot, Update, WorkflowId,
+    Event, ExecutionId, ExecutionView, NodeDetail, NodeId, Payload, Problem, ProblemCode, Recording, Request,
+    Response, Snapshot, Update, WorkflowId,
 };
 use recording::{Access, Store, ViewFold};
 
@@ -23,8 +23,8 @@ use serde_json::json;
 
 pub use follow::Statuses;
 pub use library::{Library, read_workflow};
-pub use runtime::Clock;
 pub use live::Subscription;
+pub use runtime::Clock;
 
 use live::Live;
 pub use problem::from_store as store_problem;
@@ -72,7 +72,8 @@ impl Session {
         let (path, temporary) = match options.keep {
             Keep::At(path) => (path, None),
             Keep::Nowhere => {
-                let folder = tempfile::tempdir().map_err(|error| problem::from_io("make a temporary store", &error))?;
+                let folder = tempfile::tempdir()
+                    .map_err(|error| problem::from_io("make a temporary store", &error))?;
                 (folder.path().join("run.db"), Some(folder))
             }
         };
@@ -117,12 +118,13 @@ impl Session {
             Request::Execution { execution_id } => {
                 self.execution(&execution_id).await.map(|view| Response::Execution(Box::new(view)))
             }
-            Request::NodeDetail { execution_id, node_id } => {
-                self.node_detail(&execution_id, &node_id).await.map(|detail| Response::NodeDetail(Box::new(detail)))
-            }
-            Request::Record { execution_id } => {
-                record(&self.store, &execution_id).await.map(|recording| Response::Recording(Box::new(recording)))
-            }
+            Request::NodeDetail { execution_id, node_id } => self
+                .node_detail(&execution_id, &node_id)
+                .await
+                .map(|detail| Response::NodeDetail(Box::new(detail))),
+            Request::Record { execution_id } => record(&self.store, &execution_id)
+                .await
+                .map(|recording| Response::Recording(Box::new(recording))),
         }
     }
 
@@ -156,7 +158,13 @@ impl Session {
     }
 
     /// Starts a plan; `name` is the workflow's name where it has none itself.
-    pub async fn start(&self, plan: Arc<Plan>, name: &str, path: Option<String>, input: Option<Payload>) -> Result<Started, Problem> {
+    pub async fn start(
+        &self,
+        plan: Arc<Plan>,
+        name: &str,
+        path: Option<String>,
+        input: Option<Payload>,
+    ) -> Result<Started, Problem> {
         let mut random = [0u8; 8];
         getrandom::fill(&mut random).map_err(|error| {
             Problem::new(ProblemCode::Infrastructure, format!("no random id: {error}"), "try again")
@@ -206,7 +214,11 @@ impl Session {
 
     async fn run_file(&self, path: &str, input: Option<Payload>) -> Result<Started, Problem> {
         let library = self.library.as_ref().ok_or_else(|| {
-            Problem::new(ProblemCode::NotFound, "no workflow folder is open", "start with a folder of workflows")
+            Problem::new(
+                ProblemCode::NotFound,
+                "no workflow folder is open",
+                "start with a folder of workflows",
+            )
         })?;
         let loaded = library.load(path)?;
         let plan = runnable(loaded, path)?;
@@ -225,7 +237,6 @@ impl Session {
     async fn node_detail(&self, id: &ExecutionId, node: &NodeId) -> Result<NodeDetail, Problem> {
         recording::node_detail(&events(&self.store, id).await?, node).map_err(|error| from_ledger(&error))
     }
-
 }
 
 /// The whole execution as one document.

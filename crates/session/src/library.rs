@@ -32,7 +32,11 @@ impl Library {
         let folder = folder.canonicalize().map_err(|error| from_io(&what, &error))?;
         if !folder.is_dir() {
             let message = format!("{} is not a folder", folder.display());
-            return Err(Problem::new(ProblemCode::NotFound, message, "name the folder that holds the workflows"));
+            return Err(Problem::new(
+                ProblemCode::NotFound,
+                message,
+                "name the folder that holds the workflows",
+            ));
         }
         let library = Arc::new(Self { entries: Mutex::new(scan(&folder)), folder });
         let (changed, changes) = mpsc::channel(1);
@@ -46,7 +50,11 @@ impl Library {
         .and_then(|mut watcher| watcher.watch(&library.folder, RecursiveMode::NonRecursive).map(|()| watcher))
         .map_err(|error| {
             let hint = "workflows can be opened, but changes are not seen until a restart";
-            Problem::new(ProblemCode::Infrastructure, format!("cannot watch the workflow folder: {error}"), hint)
+            Problem::new(
+                ProblemCode::Infrastructure,
+                format!("cannot watch the workflow folder: {error}"),
+                hint,
+            )
         })?;
         tokio::spawn(read_changes(Arc::downgrade(&library), live, changes, watcher));
         Ok(library)
@@ -140,7 +148,8 @@ fn scan(folder: &Path) -> Vec<WorkflowEntry> {
         }
     };
     let is_json = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "json");
-    let mut paths: Vec<PathBuf> = files.flatten().map(|file| file.path()).filter(is_json).take(FILES).collect();
+    let mut paths: Vec<PathBuf> =
+        files.flatten().map(|file| file.path()).filter(is_json).take(FILES).collect();
     paths.sort();
     paths.iter().filter_map(|path| entry(folder, path)).collect()
 }

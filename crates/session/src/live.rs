@@ -67,7 +67,9 @@ impl Live {
             if let Err(error) = runtime::work(engine, clock, workers).await {
                 live.report(match error {
                     LineError::Backend(error) => from_engine(&error),
-                    LineError::Worker(message) => Problem::new(ProblemCode::Infrastructure, message, "start again"),
+                    LineError::Worker(message) => {
+                        Problem::new(ProblemCode::Infrastructure, message, "start again")
+                    }
                 });
             }
         });
@@ -159,7 +161,7 @@ impl Outbox {
     fn take(&self) -> Vec<Update> {
         let pending = std::mem::take(&mut *self.pending.lock().unwrap_or_else(PoisonError::into_inner));
         let workflows = pending.workflows.map(Update::Workflows);
-        let executions = pending.executions.into_values().map(Update::Execution);
+        let executions = pending.executions.into_values().map(|patch| Update::Execution(Box::new(patch)));
         let trouble = pending.trouble.map(Update::Trouble);
         workflows.into_iter().chain(executions).chain(trouble).collect()
     }

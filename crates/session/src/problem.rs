@@ -12,12 +12,15 @@ pub fn from_store(error: &StoreError) -> Problem {
         StoreError::Newer { .. } => (ProblemCode::StoreRefused, "update Runeglass, or name another file"),
         StoreError::InUse { .. } => (ProblemCode::StoreInUse, "close the other one, or name another file"),
         StoreError::Missing { .. } => (ProblemCode::NotFound, "check the path"),
-        StoreError::Full { .. } => {
-            (ProblemCode::StoreFull, "make room on the disk; unfinished executions go on when the store is opened again")
-        }
+        StoreError::Full { .. } => (
+            ProblemCode::StoreFull,
+            "make room on the disk; unfinished executions go on when the store is opened again",
+        ),
         StoreError::ReadOnly { .. } => (ProblemCode::ReadOnly, "open the store for writing"),
         StoreError::Damaged { .. } => (ProblemCode::Infrastructure, "restore the file from a copy"),
-        StoreError::Unusable { .. } => (ProblemCode::Infrastructure, "check that the folder exists and can be written"),
+        StoreError::Unusable { .. } => {
+            (ProblemCode::Infrastructure, "check that the folder exists and can be written")
+        }
     };
     Problem::new(code, error.to_string(), hint)
 }

@@ -15,7 +15,10 @@ use futures::Stream;
 use protocol::{Problem, ProblemCode, Request};
 use session::Session;
 
-pub async fn call(State(session): State<Arc<Session>>, request: Result<Json<Request>, JsonRejection>) -> Response {
+pub async fn call(
+    State(session): State<Arc<Session>>,
+    request: Result<Json<Request>, JsonRejection>,
+) -> Response {
     let request = match request {
         Ok(Json(request)) => request,
         Err(rejection) => {
@@ -31,7 +34,9 @@ pub async fn call(State(session): State<Arc<Session>>, request: Result<Json<Requ
 }
 
 /// Server-sent events, each a list of updates (RFC 001 12.2).
-pub async fn updates(State(session): State<Arc<Session>>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+pub async fn updates(
+    State(session): State<Arc<Session>>,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let subscription = session.subscribe();
     let stream = futures::stream::unfold(subscription, |mut subscription| async move {
         let updates = subscription.next().await;

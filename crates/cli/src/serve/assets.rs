@@ -24,7 +24,8 @@ pub async fn serve(uri: Uri) -> Response {
             ([(header::CONTENT_TYPE, kind)], file.data.into_owned()).into_response()
         }
         None => {
-            let problem = Problem::new(ProblemCode::NotFound, format!("there is nothing at {path}"), "go to /");
+            let problem =
+                Problem::new(ProblemCode::NotFound, format!("there is nothing at {path}"), "go to /");
             refuse(StatusCode::NOT_FOUND, &problem)
         }
     }

@@ -68,17 +68,22 @@ impl Guard {
 
     fn open_session(&self) -> Response {
         let cookie = format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.cookie_name(), self.secret);
-        (StatusCode::SEE_OTHER, [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)]).into_response()
+        (StatusCode::SEE_OTHER, [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)])
+            .into_response()
     }
 }
 
 /// Runs in front of everything.
 pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
-    let offered = request.uri().query().and_then(|query| query.split('&').find_map(|part| part.strip_prefix("token=")));
+    let offered =
+        request.uri().query().and_then(|query| query.split('&').find_map(|part| part.strip_prefix("token=")));
     let mut response = if !guard.is_our_host(headers) || !guard.is_our_origin(headers) {
         let hint = "open the address that `runeglass serve` printed";
-        refuse(StatusCode::FORBIDDEN, &Problem::new(ProblemCode::InvalidRequest, "this request comes from elsewhere", hint))
+        refuse(
+            StatusCode::FORBIDDEN,
+            &Problem::new(ProblemCode::InvalidRequest, "this request comes from elsewhere", hint),
+        )
     } else if guard.has_session(headers) {
         next.run(request).await
     } else if offered.is_some_and(|token| guard.spend(token)) {
@@ -117,4 +122,3 @@ fn random_word() -> Result<String, Problem> {
     })?;
     Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
-

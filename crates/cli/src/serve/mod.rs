@@ -36,8 +36,12 @@ pub async fn serve(arguments: ServeArguments) -> Result<Outcome, CommandError> {
         Some(path) => path,
         None => Session::usual_store()?,
     };
-    let options =
-        Options { keep: Keep::At(store), folder: Some(arguments.folder), clock: Clock::system(), recover: true };
+    let options = Options {
+        keep: Keep::At(store),
+        folder: Some(arguments.folder),
+        clock: Clock::system(),
+        recover: true,
+    };
     let session = Arc::new(Session::open(options).await?);
     let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, arguments.port))
         .await

@@ -2,13 +2,15 @@
 
 /// The longest name at the start of `text`: letters, digits, `_`, `-`.
 pub fn name(text: &str) -> Option<&str> {
-    let length = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
+    let length =
+        text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
     (length > 0).then(|| &text[..length])
 }
 
 /// The longest field name at the start of `text`: as a name, and `$` as in `$filter.$json`.
 pub fn field(text: &str) -> Option<&str> {
-    let is_field = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$') || *byte >= 0x80;
+    let is_field =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$') || *byte >= 0x80;
     let length = text.bytes().take_while(is_field).count();
     (length > 0).then(|| &text[..length])
 }

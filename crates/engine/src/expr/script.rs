@@ -42,7 +42,9 @@ pub fn identifier(root: &str) -> String {
 pub fn check_syntax(code: &str) -> Result<(), String> {
     with_interpreter(|interpreter| {
         let context = interpreter.context.clone();
-        context.with(|ctx| interpreter.function(&ctx, &[], code).map(|_| ()).map_err(|error| error.message))
+        context.with(|ctx| {
+            interpreter.compile(&ctx, &source(&[], code)).map(|_| ()).map_err(|error| error.message)
+        })
     })
 }
 
@@ -90,7 +92,8 @@ fn with_interpreter<T>(use_it: impl FnOnce(&mut Interpreter) -> T) -> T {
 
 impl Interpreter {
     fn new() -> Self {
-        Self::start().unwrap_or_else(|error| unreachable!("QuickJS does not start with its own prelude: {error}"))
+        Self::start()
+            .unwrap_or_else(|error| unreachable!("QuickJS does not start with its own prelude: {error}"))
     }
 
     fn start() -> rquickjs::Result<Self> {
@@ -111,7 +114,12 @@ impl Interpreter {
         Ok(Self { functions: HashMap::new(), set_moment, context, steps, worn_out: false })
     }
 
-    fn evaluate(&mut self, code: &str, values: &[(String, String)], moment: Moment) -> Result<Value, NodeError> {
+    fn evaluate(
+        &mut self,
+        code: &str,
+        values: &[(String, String)],
+        moment: Moment,
+    ) -> Result<Value, NodeError> {
         self.steps.set(0);
         let context = self.context.clone();
         let answer = context.with(|ctx| self.evaluate_in(&ctx, code, values, moment));
@@ -148,17 +156,29 @@ impl Interpreter {
         serde_json::from_str(&text).map_err(|error| failed(format!("its value is not usable: {error}")))
     }
 
-    fn function<'js>(&mut self, ctx: &Ctx<'js>, names: &[&str], code: &str) -> Result<Function<'js>, NodeError> {
-        let source = format!("(function({}){{\"use strict\";return (\n{code}\n);}})", names.join(","));
+    fn function<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        names: &[&str],
+        code: &str,
+    ) -> Result<Function<'js>, NodeError> {
+        let source = source(names, code);
         if let Some(known) = self.functions.get(&source) {
             return known.clone().restore(ctx).map_err(|error| failed(error.to_string()));
         }
-        self.steps.set(0);
-        let function: Function =
-            ctx.eval(source.as_str()).catch(ctx).map_err(|error| explain(&error, self.steps.get()))?;
+        let function = self.compile(ctx, &source)?;
         self.functions.insert(source, Persistent::save(ctx, function.clone()));
         Ok(function)
     }
+
+    fn compile<'js>(&self, ctx: &Ctx<'js>, source: &str) -> Result<Function<'js>, NodeError> {
+        self.steps.set(0);
+        ctx.eval(source).catch(ctx).map_err(|error| explain(&error, self.steps.get()))
+    }
+}
+
+fn source(names: &[&str], code: &str) -> String {
+    format!("(function({}){{\"use strict\";return (\n{code}\n);}})", names.join(","))
 }
 
 fn explain(error: &CaughtError<'_>, steps: u32) -> NodeError {
@@ -176,7 +196,10 @@ fn explain(error: &CaughtError<'_>, steps: u32) -> NodeError {
     };
     let exhausted = ["out of memory", "stack overflow", "call stack"];
     if exhausted.iter().any(|words| message.contains(words)) || message == "null" {
-        return NodeError::new(ErrorCode::ExpressionLimit, format!("it needs too much memory or stack: {message}"));
+        return NodeError::new(
+            ErrorCode::ExpressionLimit,
+            format!("it needs too much memory or stack: {message}"),
+        );
     }
     failed(message)
 }
@@ -280,7 +303,11 @@ mod tests {
             ("undefined", ErrorCode::ExpressionFailed, "undefined"),
             ("(() => { throw 'no' })()", ErrorCode::ExpressionFailed, "no"),
             ("(() => { for (;;) {} })()", ErrorCode::ExpressionLimit, "too long"),
-            ("(() => { const l = []; for (;;) l.push('x'.repeat(100000)) })()", ErrorCode::ExpressionLimit, "too"),
+            (
+                "(() => { const l = []; for (;;) l.push('x'.repeat(100000)) })()",
+                ErrorCode::ExpressionLimit,
+                "too",
+            ),
             ("(function f() { return f() + 1 })()", ErrorCode::ExpressionLimit, "too much"),
             ("/(a+)+$/.test('a'.repeat(40) + 'b')", ErrorCode::ExpressionLimit, "too"),
             ("fetch('http://x')", ErrorCode::ExpressionFailed, "fetch"),

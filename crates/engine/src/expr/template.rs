@@ -94,7 +94,9 @@ impl Scope<'_> {
 
     pub(super) fn nodes(&self) -> Vec<(String, Payload)> {
         let known = self.names.known();
-        known.filter_map(|name| Some((name.to_owned(), (self.find)(&self.names.context_key(name))?))).collect()
+        known
+            .filter_map(|name| Some((name.to_owned(), (self.find)(&self.names.context_key(name))?)))
+            .collect()
     }
 }
 
@@ -106,11 +108,17 @@ impl Template {
             Value::Array(items) => {
                 let items: Result<Vec<_>, _> = items.iter().map(|item| Self::compile(item, names)).collect();
                 let items = items?;
-                Ok(if items.iter().all(Self::is_literal) { Self::Literal(value.clone()) } else { Self::List(items) })
+                Ok(if items.iter().all(Self::is_literal) {
+                    Self::Literal(value.clone())
+                } else {
+                    Self::List(items)
+                })
             }
             Value::Object(fields) => {
-                let compile = |(name, field): (&String, &Value)| Ok((name.clone(), Self::compile(field, names)?));
-                let fields: Vec<(String, Self)> = fields.iter().map(compile).collect::<Result<_, String>>()?;
+                let compile =
+                    |(name, field): (&String, &Value)| Ok((name.clone(), Self::compile(field, names)?));
+                let fields: Vec<(String, Self)> =
+                    fields.iter().map(compile).collect::<Result<_, String>>()?;
                 let literal = fields.iter().all(|(_, field)| field.is_literal());
                 Ok(if literal { Self::Literal(value.clone()) } else { Self::Object(fields) })
             }
@@ -121,7 +129,8 @@ impl Template {
     /// Compiles text that is an expression as a whole, with or without `{{ }}` around it.
     pub fn compile_expression(text: &str, names: &Names) -> Result<Self, String> {
         let trimmed = text.trim();
-        let inner = trimmed.strip_prefix("{{").filter(|rest| scan::expression_length(rest) == Some(rest.len() - 2));
+        let inner =
+            trimmed.strip_prefix("{{").filter(|rest| scan::expression_length(rest) == Some(rest.len() - 2));
         let source = inner.map_or(trimmed, |rest| &rest[..rest.len() - 2]);
         Ok(Self::Whole(Expression::compile(source, names)?))
     }
@@ -230,7 +239,8 @@ pub fn as_text(value: &Value) -> String {
 /// Compiles what starts at a `$` or `{`; gives the length that was read.
 fn compile_hole(text: &str, names: &Names, pieces: &mut Vec<Piece>) -> Result<usize, String> {
     if let Some(rest) = text.strip_prefix("{{") {
-        let length = scan::expression_length(rest).ok_or_else(|| format!("{text:?} opens {{{{ without closing it"))?;
+        let length =
+            scan::expression_length(rest).ok_or_else(|| format!("{text:?} opens {{{{ without closing it"))?;
         pieces.push(Piece::Hole(Expression::compile(&rest[..length], names)?));
         return Ok(length + 4);
     }
@@ -253,9 +263,7 @@ fn compile_hole(text: &str, names: &Names, pieces: &mut Vec<Piece>) -> Result<us
 
 /// In code `$a.n-1` is a subtraction, while in text `$a.content-type` is a field.
 fn reads_as_minus(reference: &Reference, source: &str) -> bool {
-    let dashed = |segment: &Segment| {
-        matches!(segment, Segment::Field(name) if name.contains('-') && source.contains(&format!(".{name}")))
-    };
+    let dashed = |segment: &Segment| matches!(segment, Segment::Field(name) if name.contains('-') && source.contains(&format!(".{name}")));
     reference.path.iter().any(dashed)
 }
 
@@ -296,7 +304,8 @@ impl Expression {
             }
         }
         let script = Script { source: source.to_owned(), code, roots };
-        script::check_syntax(&script.code).map_err(|error| format!("{source:?} is not an expression: {error}"))?;
+        script::check_syntax(&script.code)
+            .map_err(|error| format!("{source:?} is not an expression: {error}"))?;
         Ok(Self::Script(script))
     }
 

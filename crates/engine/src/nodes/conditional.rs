@@ -30,7 +30,11 @@ impl Kind for Conditional {
                 (_, Some(_)) => {}
                 (Some(name), None) => {
                     let hint = "name an edge whose src is this node";
-                    found.push(invalid(&node.id, format!("{parameter} {name:?} is no edge of this node"), hint));
+                    found.push(invalid(
+                        &node.id,
+                        format!("{parameter} {name:?} is no edge of this node"),
+                        hint,
+                    ));
                 }
                 (None, None) => found.push(
                     Diagnostic::warning(

@@ -53,7 +53,9 @@ impl Kind for Edit {
             Value::Array(items) => {
                 let edit_item = |item| match item {
                     Value::Object(fields) => edit_one(firing, assignments, fields),
-                    other => Err(firing.invalid("target_path", &format!("holds {other}, which has no fields"))),
+                    other => {
+                        Err(firing.invalid("target_path", &format!("holds {other}, which has no fields")))
+                    }
                 };
                 Value::Array(items.into_iter().map(edit_item).collect::<Result<_, _>>()?)
             }
@@ -68,7 +70,11 @@ impl Kind for Edit {
 }
 
 /// Every assignment sees the fields that the ones before it wrote.
-fn edit_one(firing: &Firing<'_>, assignments: &Template, fields: Map<String, Value>) -> Result<Value, NodeError> {
+fn edit_one(
+    firing: &Firing<'_>,
+    assignments: &Template,
+    fields: Map<String, Value>,
+) -> Result<Value, NodeError> {
     let keep_only = firing.parameter("mode").and_then(Value::as_str) == Some("keep_only");
     let mut seen = Value::Object(fields);
     let mut kept = json!({});

@@ -136,7 +136,8 @@ impl Firing<'_> {
     /// Resolves a template, with some roots replaced.
     pub fn resolve(&self, template: &Template, replaced: &[(&str, &Payload)]) -> Result<Value, NodeError> {
         let find = |key: &str| {
-            let replaced = replaced.iter().find(|(name, _)| *name == key).map(|(_, payload)| (*payload).clone());
+            let replaced =
+                replaced.iter().find(|(name, _)| *name == key).map(|(_, payload)| (*payload).clone());
             replaced.or_else(|| self.context.get(key).cloned())
         };
         let keys = || self.context.keys();

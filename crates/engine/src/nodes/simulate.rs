@@ -33,7 +33,8 @@ impl Kind for Simulate {
         let then = if chance(firing, "failure") < failure_rate {
             let message = firing.parameter("error_message").map(as_text);
             let message = message.unwrap_or_else(|| "the simulated work failed".to_owned());
-            Err(NodeError::new(ErrorCode::SimulatedFailure, message).with_details(json!({"latency_ms": millis})))
+            Err(NodeError::new(ErrorCode::SimulatedFailure, message)
+                .with_details(json!({"latency_ms": millis})))
         } else {
             let default = || json!({"ok": true, "latency_ms": millis});
             Ok(Payload::new(firing.parameters.get("output").cloned().unwrap_or_else(default)))
@@ -49,4 +50,3 @@ fn chance(firing: &Firing<'_>, question: &str) -> f64 {
     let drawn = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
     f64::from(drawn) / (f64::from(u32::MAX) + 1.0)
 }
-

@@ -113,7 +113,11 @@ fn check_edges(workflow: &Workflow, by_id: &HashMap<NodeId, usize>) -> Vec<Diagn
                 true => "name a node of this workflow, or remove the edge".to_owned(),
                 false => format!("did you mean {}?", close.join(" or ")),
             };
-            let message = format!("{end} of edge {:?} names the node {:?}, which does not exist", edge.id.as_str(), id.as_str());
+            let message = format!(
+                "{end} of edge {:?} names the node {:?}, which does not exist",
+                edge.id.as_str(),
+                id.as_str()
+            );
             found.push(Diagnostic::error(Code::UnknownNode, message, hint).at_edge(&edge.id));
         }
         if edge.src == edge.dst {
@@ -132,7 +136,8 @@ fn unknown_kind(node: &Node) -> Diagnostic {
         true => format!("known types are {}", known.join(", ")),
         false => format!("did you mean {}? known types are {}", close.join(" or "), known.join(", ")),
     };
-    Diagnostic::error(Code::UnknownKind, format!("the type {:?} is not known", node.kind), hint).at_node(&node.id)
+    Diagnostic::error(Code::UnknownKind, format!("the type {:?} is not known", node.kind), hint)
+        .at_node(&node.id)
 }
 
 fn graph_of(workflow: &Workflow, by_id: &HashMap<NodeId, usize>) -> DiGraph<(), ()> {
@@ -160,11 +165,19 @@ fn cycles(workflow: &Workflow, graph: &DiGraph<(), ()>) -> Vec<Diagnostic> {
 }
 
 fn planned_edges(workflow: &Workflow, by_id: &HashMap<NodeId, usize>) -> Vec<PlannedEdge> {
-    let planned = |edge: &protocol::Edge| PlannedEdge { from: by_id[&edge.src], to: by_id[&edge.dst], source: edge.clone() };
+    let planned = |edge: &protocol::Edge| PlannedEdge {
+        from: by_id[&edge.src],
+        to: by_id[&edge.dst],
+        source: edge.clone(),
+    };
     workflow.edges.iter().map(planned).collect()
 }
 
-fn planned_nodes(workflow: &Workflow, edges: &[PlannedEdge], names: &Names) -> (Vec<PlannedNode>, Vec<Diagnostic>) {
+fn planned_nodes(
+    workflow: &Workflow,
+    edges: &[PlannedEdge],
+    names: &Names,
+) -> (Vec<PlannedNode>, Vec<Diagnostic>) {
     let mut outgoing: Vec<Vec<usize>> = vec![Vec::new(); workflow.nodes.len()];
     for (at, edge) in edges.iter().enumerate() {
         if !is_error_edge(&edge.source, &workflow.nodes[edge.from]) {
@@ -189,14 +202,21 @@ fn planned_nodes(workflow: &Workflow, edges: &[PlannedEdge], names: &Names) -> (
     (planned, found)
 }
 
-fn templates(node: &Node, kind: &dyn Kind, names: &Names, found: &mut Vec<Diagnostic>) -> BTreeMap<String, Template> {
+fn templates(
+    node: &Node,
+    kind: &dyn Kind,
+    names: &Names,
+    found: &mut Vec<Diagnostic>,
+) -> BTreeMap<String, Template> {
     let mut templates = BTreeMap::new();
     for parameter in kind.parameters() {
         let Some(value) = node.parameters.get(parameter.name) else { continue };
         let compiled = match (parameter.how, value.as_str()) {
             (Resolve::Literal, _) => continue,
             (Resolve::Expression, Some(text)) => Template::compile_expression(text, names),
-            (Resolve::Expression, None) | (Resolve::Value | Resolve::Later, _) => Template::compile(value, names),
+            (Resolve::Expression, None) | (Resolve::Value | Resolve::Later, _) => {
+                Template::compile(value, names)
+            }
         };
         match compiled {
             Ok(template) => {
@@ -260,7 +280,8 @@ fn check_reach(plan: &Plan, order: &[usize]) -> Vec<Diagnostic> {
             found.push(Diagnostic::warning(Code::Unreachable, message, hint).at_node(&node.id));
         }
         for (parameter, template) in &node.templates {
-            let complaints = template.roots().into_iter().filter_map(|root| check_root(plan, &ancestors, at, &root));
+            let complaints =
+                template.roots().into_iter().filter_map(|root| check_root(plan, &ancestors, at, &root));
             found.extend(complaints.map(|(code, message, hint)| {
                 Diagnostic::error(code, format!("parameter {parameter:?}: {message}"), hint).at_node(&node.id)
             }));
@@ -276,28 +297,31 @@ fn check_root(plan: &Plan, ancestors: &Ancestors, at: usize, root: &str) -> Opti
     if matches!(root, "item" | "index") {
         let outside = plan.nodes[at].scope.is_empty();
         let hint = "read it behind a split and in front of its aggregator".to_owned();
-        return outside.then(|| (Code::UnknownReference, format!("${root} exists only inside a split"), hint));
+        return outside
+            .then(|| (Code::UnknownReference, format!("${root} exists only inside a split"), hint));
     }
-    let named: Vec<usize> = (0..plan.nodes.len())
-        .filter(|&other| plan.nodes[other].id.as_str() == root || plan.nodes[other].source.name == root)
-        .collect();
-    let by_id = plan.node(&NodeId::from(root));
-    match (by_id, named.as_slice()) {
-        (Some(node), _) | (None, &[node]) => (!ancestors.contains(at, node)).then(|| {
-            let message = format!("${root} is not known here: {:?} never runs before this node", root);
+    let named = match plan.node(&NodeId::from(root)) {
+        Some(node) => vec![node],
+        None => (0..plan.nodes.len()).filter(|&other| plan.nodes[other].source.name == root).collect(),
+    };
+    match *named.as_slice() {
+        [node] => (!ancestors.contains(at, node)).then(|| {
+            let message = format!("${root} is not known here: {root:?} never runs before this node");
             let hint = format!("lead a path from {root:?} to this node, or refer to a node in front of it");
             (Code::ReferenceNotUpstream, message, hint)
         }),
-        (None, []) => {
+        [] => {
             let known = plan.names.known().chain(["trigger", "json"]);
             let close = nodes::nearest_of(root, known);
             let hint = match close.is_empty() {
-                true => "refer to $trigger or to $<id of a node>; a plain dollar sign is written $$".to_owned(),
+                true => {
+                    "refer to $trigger or to $<id of a node>; a plain dollar sign is written $$".to_owned()
+                }
                 false => format!("did you mean ${}?", close.join(" or $")),
             };
             Some((Code::UnknownReference, format!("${root} refers to nothing in this workflow"), hint))
         }
-        (None, _) => {
+        _ => {
             let message = format!("${root} could be any of {} nodes with that name", named.len());
             Some((Code::AmbiguousName, message, "refer to the node by its id".to_owned()))
         }

@@ -96,10 +96,15 @@ pub fn load(bytes: &[u8], limits: &Limits) -> Loaded {
 fn text_of<'b>(bytes: &'b [u8], limits: &Limits) -> Result<&'b str, Diagnostic> {
     if bytes.len() > limits.file_bytes {
         let message = format!("the file has {} bytes, {} are allowed", bytes.len(), limits.file_bytes);
-        return Err(Diagnostic::error(Code::FileTooLarge, message, "a workflow holds the graph, not the data"));
+        return Err(Diagnostic::error(
+            Code::FileTooLarge,
+            message,
+            "a workflow holds the graph, not the data",
+        ));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        let message = format!("byte {} is not UTF-8 text; this looks like a binary file", error.valid_up_to());
+        let message =
+            format!("byte {} is not UTF-8 text; this looks like a binary file", error.valid_up_to());
         Diagnostic::error(Code::NotText, message, "a workflow is a JSON file in UTF-8")
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
@@ -116,10 +121,14 @@ fn parse(text: &str, limits: &Limits) -> Result<Parsed, Diagnostic> {
     serde_json::from_str::<IgnoredAny>(text).map_err(|error| {
         let hint = "check the comma, quote or bracket at this place";
         let message = format!("the file is not JSON: {}", without_place(&error.to_string()));
-        Diagnostic::error(Code::NotJson, message, hint).at_place(Place { line: error.line(), column: error.column() })
+        Diagnostic::error(Code::NotJson, message, hint)
+            .at_place(Place { line: error.line(), column: error.column() })
     })?;
     if !text.trim_start().starts_with('{') {
-        return Err(wrong_shape("the file holds JSON, but not an object".to_owned(), Place { line: 1, column: 1 }));
+        return Err(wrong_shape(
+            "the file holds JSON, but not an object".to_owned(),
+            Place { line: 1, column: 1 },
+        ));
     }
     let outline: Outline = parse_part(text, text, "the workflow")?;
     let header: Header = parse_part(text, text, "the workflow")?;

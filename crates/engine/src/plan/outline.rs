@@ -18,7 +18,11 @@ impl<'t> Lines<'t> {
         let line = self.starts.partition_point(|start| *start <= offset);
         let before = &self.text.as_bytes()[self.starts[line - 1]..offset.min(self.text.len())];
         // In a file without line breaks the column is a rough guide at best; bytes will do, and cost nothing.
-        let characters = if before.len() > LONG_LINE { before.len() } else { String::from_utf8_lossy(before).chars().count() };
+        let characters = if before.len() > LONG_LINE {
+            before.len()
+        } else {
+            String::from_utf8_lossy(before).chars().count()
+        };
         Place { line, column: 1 + characters }
     }
 }

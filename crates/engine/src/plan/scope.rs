@@ -45,7 +45,12 @@ mod tests {
     use ScopeEffect::{Pop, Push, Same};
 
     /// Nodes are in topological order already; `edges` are pairs of places.
-    fn check(effects: &[ScopeEffect], edges: &[(usize, usize)], expected: &[&[usize]], problems: &[ScopeProblem]) {
+    fn check(
+        effects: &[ScopeEffect],
+        edges: &[(usize, usize)],
+        expected: &[&[usize]],
+        problems: &[ScopeProblem],
+    ) {
         let order: Vec<usize> = (0..effects.len()).collect();
         let mut incoming = vec![Vec::new(); effects.len()];
         edges.iter().for_each(|&(from, to)| incoming[to].push(from));

@@ -62,7 +62,8 @@ pub fn prepare(plan: &Plan, message: &Message, now: Millis) -> Prepared {
     let node = &plan.nodes[message.node];
     let identity = format!("{}@{}", node.id, LineageKey::of(&message.lineage));
     let seed = blake3::hash(format!("{}/{identity}", message.execution_id).as_bytes());
-    let seed = u32::from_le_bytes([seed.as_bytes()[0], seed.as_bytes()[1], seed.as_bytes()[2], seed.as_bytes()[3]]);
+    let seed =
+        u32::from_le_bytes([seed.as_bytes()[0], seed.as_bytes()[1], seed.as_bytes()[2], seed.as_bytes()[3]]);
     let moment = Moment { now, seed };
 
     let parameters = match resolve_parameters(plan, node, &message.context, moment) {
@@ -134,18 +135,21 @@ fn resolve_parameters(
     let mut resolved = Map::new();
     for (name, raw) in &node.source.parameters {
         let value = match (node.how(name), node.templates.get(name)) {
-            (Resolve::Value | Resolve::Expression, Some(template)) => template.resolve(&scope).map_err(|mut error| {
-                error.message = format!("parameter {name:?}: {}", error.message);
-                error
-            })?,
+            (Resolve::Value | Resolve::Expression, Some(template)) => {
+                template.resolve(&scope).map_err(|mut error| {
+                    error.message = format!("parameter {name:?}: {}", error.message);
+                    error
+                })?
+            }
             (Resolve::Later | Resolve::Literal, _) | (_, None) => raw.clone(),
         };
         resolved.insert(name.clone(), value);
     }
     match node.kind.parameters().iter().find(|known| known.required && !resolved.contains_key(known.name)) {
-        Some(missing) => {
-            Err(NodeError::new(ErrorCode::InvalidParameter, format!("parameter {:?} is missing", missing.name)))
-        }
+        Some(missing) => Err(NodeError::new(
+            ErrorCode::InvalidParameter,
+            format!("parameter {:?} is missing", missing.name),
+        )),
         None => Ok(resolved),
     }
 }

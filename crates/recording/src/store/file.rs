@@ -24,7 +24,9 @@ pub enum Access {
 pub enum StoreError {
     #[error("{path} is not a Runeglass store ({detail}); it was left as it is")]
     NotOurs { path: String, detail: String },
-    #[error("{path} was written by a newer Runeglass (format {found}, this one knows {SCHEMA_VERSION}); it was left as it is")]
+    #[error(
+        "{path} was written by a newer Runeglass (format {found}, this one knows {SCHEMA_VERSION}); it was left as it is"
+    )]
     Newer { path: String, found: i32 },
     #[error("{path} is in use by another Runeglass")]
     InUse { path: String },
@@ -43,7 +45,10 @@ pub enum StoreError {
 impl StoreError {
     pub(super) fn from_sqlx(path: &str, error: sqlx::Error) -> Self {
         let path = path.to_owned();
-        let code = error.as_database_error().and_then(|error| error.code()).and_then(|code| code.parse::<i32>().ok());
+        let code = error
+            .as_database_error()
+            .and_then(|error| error.code())
+            .and_then(|code| code.parse::<i32>().ok());
         match code.map(|code| code & 0xff) {
             Some(13) => Self::Full { path },
             Some(11 | 26) => Self::Damaged { path, detail: error.to_string() },
@@ -99,7 +104,9 @@ pub async fn create(path: &Path) -> Result<(), StoreError> {
     let unfinished = beside(path, "new");
     let made = async {
         match fs::remove_file(&unfinished) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(StoreError::from_io(path, &error)),
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(StoreError::from_io(path, &error));
+            }
             _ => {}
         }
         OpenOptions::new()
@@ -108,7 +115,9 @@ pub async fn create(path: &Path) -> Result<(), StoreError> {
             .mode(0o600)
             .open(&unfinished)
             .map_err(|error| StoreError::from_io(path, &error))?;
-        write_schema(&unfinished).await.map_err(|error| StoreError::from_sqlx(&path.display().to_string(), error))?;
+        write_schema(&unfinished)
+            .await
+            .map_err(|error| StoreError::from_sqlx(&path.display().to_string(), error))?;
         fs::rename(&unfinished, path).map_err(|error| StoreError::from_io(path, &error))
     };
     made.await

@@ -60,7 +60,11 @@ impl Store {
                     .synchronous(SqliteSynchronous::Full)
                     .foreign_keys(false);
                 let connection = SqliteConnection::connect_with(&options).await.map_err(wrap)?;
-                Some(Mutex::new(Writer { connection, rows: HashMap::new(), payloads: payloads::Interned::default() }))
+                Some(Mutex::new(Writer {
+                    connection,
+                    rows: HashMap::new(),
+                    payloads: payloads::Interned::default(),
+                }))
             }
             Access::Read => None,
         };
@@ -104,7 +108,8 @@ impl Store {
         let wrap = |error| StoreError::from_sqlx(&self.path, error);
         let query = "SELECT e.seq, e.at, e.body FROM events e JOIN executions x ON x.id = e.execution \
                      WHERE x.execution_id = ? ORDER BY e.seq";
-        let rows = sqlx::query(query).bind(execution.as_str()).fetch_all(&self.readers).await.map_err(wrap)?;
+        let rows =
+            sqlx::query(query).bind(execution.as_str()).fetch_all(&self.readers).await.map_err(wrap)?;
         let mut events = Vec::with_capacity(rows.len());
         let mut loaded: HashMap<String, Payload> = HashMap::new();
         for row in &rows {
@@ -120,7 +125,11 @@ impl Store {
         Ok(events)
     }
 
-    async fn payload(&self, hash: String, loaded: &mut HashMap<String, Payload>) -> Result<Payload, StoreError> {
+    async fn payload(
+        &self,
+        hash: String,
+        loaded: &mut HashMap<String, Payload>,
+    ) -> Result<Payload, StoreError> {
         if let Some(known) = loaded.get(&hash) {
             return Ok(known.clone());
         }
@@ -163,7 +172,8 @@ impl Writer {
                 for payload in fact.payloads_mut() {
                     payloads.intern(&mut transaction, payload).await?;
                 }
-                let body = serde_json::to_string(&fact).map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
+                let body =
+                    serde_json::to_string(&fact).map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
                 let row = execution_row(&mut transaction, rows, &event.execution_id).await?;
                 encoded.push((row, event.seq.cast_signed(), event.at, body));
             }
@@ -228,4 +238,3 @@ async fn execution_row(
     rows.insert(execution.clone(), row);
     Ok(row)
 }
-

@@ -1,0 +1,149 @@
+//! What goes into a store comes out of it, once and in order.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::os::unix::fs::PermissionsExt;
+
+use protocol::{
+    Child, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted, ExecutionStatus, Fact, Firing, NodeStarted,
+    NodeSucceeded, Payload,
+};
+use runeglass_recording::{Access, Ledger, Store, StoreError, node_detail};
+use serde_json::{Value, json};
+
+/// An execution of `count` chained nodes that all put out `output`.
+fn execution(id: &str, count: usize, output: &Value) -> Vec<Event> {
+    let node = |at: usize| json!({"id": format!("n{at}"), "type": "simulate", "parameters": {}});
+    let edge = |at: usize| json!({"id": format!("e{at}"), "src": format!("n{}", at - 1), "dst": format!("n{at}")});
+    let definition = json!({
+        "nodes": (0..count).map(node).collect::<Vec<_>>(), "edges": (1..count).map(edge).collect::<Vec<_>>()
+    });
+    let child = |at: usize| Child {
+        message_id: format!("{id}-m{at}").into(),
+        node_id: format!("n{at}").into(),
+        edge_id: (at > 0).then(|| format!("e{at}").into()),
+        lineage: Vec::new(),
+    };
+    let firing = |at: usize| Firing {
+        message_id: child(at).message_id,
+        node_id: child(at).node_id,
+        lineage: Vec::new(),
+        attempt: 1,
+    };
+    let mut facts = vec![Fact::ExecutionStarted(ExecutionStarted {
+        workflow_id: "w".into(),
+        title: "W".to_owned(),
+        path: None,
+        definition_hash: "h".to_owned(),
+        definition: Payload::new(definition),
+        input: Payload::new(json!({"x": 1})),
+        messages: vec![child(0)],
+    })];
+    for at in 0..count {
+        facts.push(Fact::NodeStarted(NodeStarted { firing: firing(at), parameters: Some(Payload::new(json!({}))) }));
+        facts.push(Fact::NodeSucceeded(NodeSucceeded {
+            firing: firing(at),
+            duration: 3,
+            output: Payload::new(output.clone()),
+            children: (at + 1 < count).then(|| child(at + 1)).into_iter().collect(),
+        }));
+    }
+    facts.push(Fact::ExecutionEnded(ExecutionEnded { status: ExecutionStatus::Completed, error: None }));
+    let event = |(at, fact)| Event { execution_id: id.into(), seq: at as u64 + 1, at: 1_000 + at as i64, fact };
+    facts.into_iter().enumerate().map(event).collect()
+}
+
+#[tokio::test]
+async fn events_come_back_as_they_went_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep/er/store.db");
+    let large = json!({"text": "x".repeat(5_000)});
+    let looks_like_a_marker = json!({"$payload": "0000"});
+    let outputs = [json!(null), json!("ä\u{0}\n"), looks_like_a_marker, large, json!(9_007_199_254_740_993_i64)];
+    let store = Store::open(&path, Access::Write).await.unwrap();
+    for (at, output) in outputs.iter().enumerate() {
+        let events = execution(&format!("x{at}"), 200, output);
+        for group in events.chunks(37) {
+            store.append(group).await.unwrap();
+        }
+        assert_eq!(store.events(&format!("x{at}").into()).await.unwrap(), events, "{output}");
+    }
+    assert!(store.unfinished().await.unwrap().is_empty());
+    let listed = store.executions(10).await.unwrap();
+    assert_eq!(listed.len(), outputs.len());
+    assert_eq!((listed[0].execution_id.as_str(), listed[0].phase), ("x4", ExecutionPhase::Completed));
+    assert!(store.events(&"nobody".into()).await.unwrap().is_empty());
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "recordings are for their owner");
+}
+
+#[tokio::test]
+async fn a_large_payload_is_stored_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let large = json!({"text": "x".repeat(100_000)});
+    let store = Store::open(&path, Access::Write).await.unwrap();
+    store.append(&execution("x", 100, &large)).await.unwrap();
+    let bytes: u64 = ["", "-wal"]
+        .iter()
+        .filter_map(|ending| std::fs::metadata(format!("{}{ending}", path.display())).ok())
+        .map(|meta| meta.len())
+        .sum();
+    assert!(bytes < 600_000, "100 times 100 kB take {bytes} bytes");
+}
+
+#[tokio::test]
+async fn a_failed_group_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("store.db"), Access::Write).await.unwrap();
+    let events = execution("x", 3, &json!({"text": "y".repeat(5_000)}));
+    store.append(&events[..2]).await.unwrap();
+    let mut twice = events[2..4].to_vec();
+    twice.push(events[1].clone());
+    assert!(store.append(&twice).await.is_err(), "the same seq cannot be written twice");
+    assert_eq!(store.events(&"x".into()).await.unwrap(), events[..2]);
+    store.append(&events[2..]).await.unwrap();
+    assert_eq!(store.events(&"x".into()).await.unwrap(), events);
+}
+
+#[tokio::test]
+async fn one_writer_many_readers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    assert!(matches!(Store::open(&path, Access::Read).await, Err(StoreError::Missing { .. })));
+    let writer = Store::open(&path, Access::Write).await.unwrap();
+    assert!(matches!(Store::open(&path, Access::Write).await, Err(StoreError::InUse { .. })));
+    let reader = Store::open(&path, Access::Read).await.unwrap();
+    let events = execution("x", 2, &json!(1));
+    writer.append(&events).await.unwrap();
+    assert_eq!(reader.events(&"x".into()).await.unwrap(), events, "a reader sees what was committed");
+    assert!(matches!(reader.append(&events).await, Err(StoreError::ReadOnly { .. })));
+    drop(writer);
+    Store::open(&path, Access::Write).await.unwrap();
+}
+
+#[test]
+fn a_log_that_does_not_add_up_is_refused() {
+    let events = execution("x", 2, &json!(1));
+    assert!(Ledger::replay(&events).unwrap().is_quiet());
+    assert!(Ledger::replay(&[]).is_err());
+    assert!(Ledger::replay(&events[1..]).is_err(), "no beginning");
+    let without = |missing: usize| -> Vec<Event> {
+        events.iter().enumerate().filter(|(at, _)| *at != missing).map(|(_, event)| event.clone()).collect()
+    };
+    assert!(Ledger::replay(&without(2)).is_err(), "a gap");
+    let mut twice = events.clone();
+    twice.insert(3, Event { seq: 4, ..events[2].clone() });
+    assert!(Ledger::replay(&twice[..4]).is_err(), "a node that ends twice");
+}
+
+#[test]
+fn the_inspector_sees_what_the_node_saw() {
+    let events = execution("x", 3, &json!({"n": 7}));
+    let detail = node_detail(&events, &"n2".into()).unwrap();
+    assert_eq!(detail.total, 1);
+    let input = serde_json::to_value(&detail.firings[0].input).unwrap();
+    assert_eq!(input["data"]["json"], json!({"$n0": {"n": 7}, "$n1": {"n": 7}, "$trigger": {"x": 1}}));
+    assert_eq!(detail.firings[0].duration_ms, Some(3));
+    assert_eq!(node_detail(&events, &"nobody".into()).unwrap().total, 0);
+}
