@@ -11,7 +11,7 @@ use std::{
 
 use clap::Parser;
 use protocol::{Problem, Request, Response, Update};
-use session::{Clock, Keep, Options, Session};
+use session::{Options, Session};
 use tauri::{
     Manager, RunEvent, State, WebviewUrl, WebviewWindowBuilder,
     async_runtime::{self, JoinHandle},
@@ -57,16 +57,7 @@ async fn subscribe(
 }
 
 async fn open(arguments: Arguments) -> Opened {
-    let store = match arguments.store {
-        Some(path) => path,
-        None => Session::usual_store()?,
-    };
-    let options = Options {
-        keep: Keep::At(store),
-        folder: Some(arguments.folder),
-        clock: Clock::system(),
-        recover: true,
-    };
+    let options = Options::for_host(arguments.folder, arguments.store)?;
     Session::open(options).await.map(Arc::new)
 }
 

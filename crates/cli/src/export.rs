@@ -22,10 +22,7 @@ pub struct ExportArguments {
 }
 
 pub async fn export(arguments: ExportArguments) -> Result<Outcome, CommandError> {
-    let path = match arguments.store {
-        Some(path) => path,
-        None => session::Session::usual_store()?,
-    };
+    let path = arguments.store.map_or_else(session::Session::usual_store, Ok)?;
     let store = Store::open(&path, Access::Read).await.map_err(|error| session::store_problem(&error))?;
     let recording = session::record(&store, &ExecutionId::from(arguments.id)).await?;
     let text = serde_json::to_vec(&recording).map_err(|error| CommandError::usage(error.to_string(), ""))?;

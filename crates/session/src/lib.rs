@@ -47,6 +47,14 @@ pub struct Options {
     pub recover: bool,
 }
 
+impl Options {
+    /// What a window or a page needs: a watched folder, and the usual store unless another is named.
+    pub fn for_host(folder: PathBuf, store: Option<PathBuf>) -> Result<Self, Problem> {
+        let store = store.map_or_else(Session::usual_store, Ok)?;
+        Ok(Self { keep: Keep::At(store), folder: Some(folder), clock: Clock::system(), recover: true })
+    }
+}
+
 /// Messages in hand at once.
 const WORKERS: usize = 256;
 /// Executions listed at the start.

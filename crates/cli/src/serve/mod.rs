@@ -8,8 +8,7 @@ use std::{net::Ipv4Addr, path::PathBuf, sync::Arc};
 
 use axum::{Router, middleware, routing};
 use clap::Args;
-use runtime::Clock;
-use session::{Keep, Options, Session};
+use session::{Options, Session};
 
 use crate::outcome::{CommandError, Outcome};
 use guard::Guard;
@@ -32,16 +31,7 @@ pub struct ServeArguments {
 const BODY_BYTES: usize = 10 * 1024 * 1024;
 
 pub async fn serve(arguments: ServeArguments) -> Result<Outcome, CommandError> {
-    let store = match arguments.store {
-        Some(path) => path,
-        None => Session::usual_store()?,
-    };
-    let options = Options {
-        keep: Keep::At(store),
-        folder: Some(arguments.folder),
-        clock: Clock::system(),
-        recover: true,
-    };
+    let options = Options::for_host(arguments.folder, arguments.store)?;
     let session = Arc::new(Session::open(options).await?);
     let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, arguments.port))
         .await
