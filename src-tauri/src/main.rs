@@ -77,6 +77,8 @@ fn main() -> anyhow::Result<()> {
                 .title("Runeglass")
                 .inner_size(1280.0, 800.0)
                 .min_inner_size(900.0, 560.0)
+                // A dropped recording is for the page.
+                .disable_drag_drop_handler()
                 // The window shows our own page and never leaves it.
                 .on_navigation(|url| url.scheme() == "tauri" || url.host_str() == Some("tauri.localhost"))
                 .build()?;

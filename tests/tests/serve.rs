@@ -144,17 +144,26 @@ fn a_run_is_heard_live_and_can_be_looked_into() {
         assert_eq!(answer.status, 200, "{request}: {}", answer.body);
         serde_json::from_str::<Value>(&answer.body).expect("JSON")["data"].clone()
     };
+    for _ in 0..10 {
+        let id = ask(json!({"type": "run", "path": "hello.json"}))["execution_id"].clone();
+        assert_eq!(ask(json!({"type": "execution", "execution_id": id}))["summary"]["title"], "Hello, glass");
+    }
     let mut updates = http::events(server.port, "/api/updates", &cookie);
     let id =
         ask(json!({"type": "run", "path": "hello.json", "input": {"name": "Ada"}}))["execution_id"].clone();
     let mut states = Vec::new();
     loop {
         let list: Value = serde_json::from_str(&updates.next().expect("news")).expect("JSON");
-        for update in list.as_array().expect("a list") {
+        for update in
+            list.as_array().expect("a list").iter().filter(|update| update["data"]["execution_id"] == id)
+        {
             let patch = &update["data"];
             states.extend(patch["nodes"]["fetch"]["state"].as_str().map(str::to_owned));
         }
-        if list.to_string().contains("\"phase\":\"completed\"") {
+        let ended = |update: &Value| {
+            update["data"]["execution_id"] == id && update["data"]["summary"]["phase"] == "completed"
+        };
+        if list.as_array().is_some_and(|list| list.iter().any(ended)) {
             break;
         }
     }

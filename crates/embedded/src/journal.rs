@@ -26,7 +26,9 @@ struct Shared {
 #[derive(Default)]
 struct State {
     waiting: Vec<Event>,
-    writing: bool,
+    /// Events handed over, and of those the durable ones.
+    pushed: u64,
+    durable: u64,
     failure: Option<Arc<StoreError>>,
     readers: Vec<mpsc::Sender<Arc<[Event]>>>,
 }
@@ -53,7 +55,10 @@ impl Journal {
     /// Hands over events; the caller holds the lock that orders them.
     pub fn push(&self, events: Vec<Event>) {
         if !events.is_empty() {
-            self.0.lock().waiting.extend(events);
+            let mut state = self.0.lock();
+            state.pushed += events.len() as u64;
+            state.waiting.extend(events);
+            drop(state);
             self.0.arrived.notify_one();
         }
     }
@@ -63,9 +68,10 @@ impl Journal {
         self.until(|state| state.waiting.len() < ROOM).await
     }
 
-    /// Waits until everything handed over is durable.
-    pub async fn drain(&self) -> Result<(), Arc<StoreError>> {
-        self.until(|state| state.waiting.is_empty() && !state.writing).await
+    /// Waits until everything handed over so far is durable and every reader of the feed has it.
+    pub async fn durable(&self) -> Result<(), Arc<StoreError>> {
+        let ticket = self.0.lock().pushed;
+        self.until(|state| state.durable >= ticket).await
     }
 
     pub fn check(&self) -> Result<(), Arc<StoreError>> {
@@ -109,10 +115,7 @@ impl Shared {
     }
 
     fn take_group(&self) -> Vec<Event> {
-        let mut state = self.lock();
-        let group = std::mem::take(&mut state.waiting);
-        state.writing = !group.is_empty();
-        group
+        std::mem::take(&mut self.lock().waiting)
     }
 }
 
@@ -131,7 +134,6 @@ async fn write_groups(shared: std::sync::Weak<Shared>, store: Arc<Store>) {
                 tracing::error!(%error, events = group.len(), "events could not be written; the engine stops");
                 state.failure = Some(Arc::new(error));
                 state.waiting.clear();
-                state.writing = false;
                 // Whoever follows the feed sees its end.
                 state.readers.clear();
                 journal.broken.send_replace(true);
@@ -146,7 +148,7 @@ async fn write_groups(shared: std::sync::Weak<Shared>, store: Arc<Store>) {
             // A reader that has gone away needs nothing.
             let _ = reader.send(Arc::clone(&group)).await;
         }
-        journal.lock().writing = false;
+        journal.lock().durable += group.len() as u64;
         journal.written.notify_waiters();
     }
 }

@@ -77,12 +77,16 @@ impl Embedded {
         self.journal.subscribe()
     }
 
+    /// Returns when the start is durable, so that whoever is told the id can ask for it.
     pub async fn start(&self, start: Start) -> Result<(), EmbeddedError> {
         self.journal.room().await?;
         let (execution, messages, events) = Execution::start(&start, self.clock.now())?;
-        let mut executions = self.lock();
-        self.journal.push(events);
-        self.enqueue(&mut executions, &start.execution_id, execution, messages);
+        {
+            let mut executions = self.lock();
+            self.journal.push(events);
+            self.enqueue(&mut executions, &start.execution_id, execution, messages);
+        }
+        self.journal.durable().await?;
         Ok(())
     }
 
@@ -102,7 +106,7 @@ impl Embedded {
     pub async fn close(&self) -> Result<(), EmbeddedError> {
         self.lock().closed = true;
         self.ready.notify_waiters();
-        self.journal.drain().await?;
+        self.journal.durable().await?;
         Ok(())
     }
 

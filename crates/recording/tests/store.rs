@@ -5,8 +5,8 @@
 use std::os::unix::fs::PermissionsExt;
 
 use protocol::{
-    Child, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted, ExecutionStatus, Fact, Firing, NodeStarted,
-    NodeSucceeded, Payload,
+    Child, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted, ExecutionStatus, Fact, Firing,
+    NodeStarted, NodeSucceeded, Payload,
 };
 use runeglass_recording::{Access, Ledger, Store, StoreError, node_detail};
 use serde_json::{Value, json};
@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 /// An execution of `count` chained nodes that all put out `output`.
 fn execution(id: &str, count: usize, output: &Value) -> Vec<Event> {
     let node = |at: usize| json!({"id": format!("n{at}"), "type": "simulate", "parameters": {}});
-    let edge = |at: usize| json!({"id": format!("e{at}"), "src": format!("n{}", at - 1), "dst": format!("n{at}")});
+    let edge =
+        |at: usize| json!({"id": format!("e{at}"), "src": format!("n{}", at - 1), "dst": format!("n{at}")});
     let definition = json!({
         "nodes": (0..count).map(node).collect::<Vec<_>>(), "edges": (1..count).map(edge).collect::<Vec<_>>()
     });
@@ -40,7 +41,10 @@ fn execution(id: &str, count: usize, output: &Value) -> Vec<Event> {
         messages: vec![child(0)],
     })];
     for at in 0..count {
-        facts.push(Fact::NodeStarted(NodeStarted { firing: firing(at), parameters: Some(Payload::new(json!({}))) }));
+        facts.push(Fact::NodeStarted(NodeStarted {
+            firing: firing(at),
+            parameters: Some(Payload::new(json!({}))),
+        }));
         facts.push(Fact::NodeSucceeded(NodeSucceeded {
             firing: firing(at),
             duration: 3,
@@ -49,7 +53,8 @@ fn execution(id: &str, count: usize, output: &Value) -> Vec<Event> {
         }));
     }
     facts.push(Fact::ExecutionEnded(ExecutionEnded { status: ExecutionStatus::Completed, error: None }));
-    let event = |(at, fact)| Event { execution_id: id.into(), seq: at as u64 + 1, at: 1_000 + at as i64, fact };
+    let event =
+        |(at, fact)| Event { execution_id: id.into(), seq: at as u64 + 1, at: 1_000 + at as i64, fact };
     facts.into_iter().enumerate().map(event).collect()
 }
 
@@ -59,7 +64,8 @@ async fn events_come_back_as_they_went_in() {
     let path = folder.path().join("deep/er/store.db");
     let large = json!({"text": "x".repeat(5_000)});
     let looks_like_a_marker = json!({"$payload": "0000"});
-    let outputs = [json!(null), json!("ä\u{0}\n"), looks_like_a_marker, large, json!(9_007_199_254_740_993_i64)];
+    let outputs =
+        [json!(null), json!("ä\u{0}\n"), looks_like_a_marker, large, json!(9_007_199_254_740_993_i64)];
     let store = Store::open(&path, Access::Write).await.unwrap();
     for (at, output) in outputs.iter().enumerate() {
         let events = execution(&format!("x{at}"), 200, output);

@@ -1,0 +1,111 @@
+/** The one interface between the page and whatever answers it: a window, a web host or a recorded file. */
+import type {
+  ExecutionView,
+  NodeDetail,
+  Problem,
+  Recording,
+  Request,
+  Response,
+  Snapshot,
+  Update,
+} from '../generated/protocol';
+
+export type Mode = 'desktop' | 'web' | 'replay';
+
+export interface Host {
+  mode: Mode;
+  /** Names a recording; empty for a live host. */
+  title: string;
+  /** Actions that cannot be done are absent, so the page asks before it shows them. */
+  readOnly: boolean;
+}
+
+export type Connection =
+  | { type: 'connecting' }
+  | { type: 'live' }
+  /** The host is away; the bridge keeps trying. */
+  | { type: 'reconnecting'; problem: Problem }
+  /** The host does not want to talk to us; trying again will not help. */
+  | { type: 'refused'; problem: Problem };
+
+export interface Listener {
+  updates(updates: Update[]): void;
+  connection(connection: Connection): void;
+}
+
+export interface Bridge {
+  readonly host: Host;
+  /** Rejects with a `ProblemError`. */
+  call(request: Request): Promise<Response>;
+  /** One listener per bridge; the answer ends the subscription. */
+  subscribe(listener: Listener): () => void;
+}
+
+/** A problem on its way through promises. */
+export class ProblemError extends Error {
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.message);
+    this.name = 'ProblemError';
+    this.problem = problem;
+  }
+}
+
+interface Payloads {
+  snapshot: Snapshot;
+  run: { execution_id: string };
+  cancel: undefined;
+  execution: ExecutionView;
+  node_detail: NodeDetail;
+  record: Recording;
+}
+
+const ANSWERS: { [K in Request['type']]: Response['type'] } = {
+  snapshot: 'snapshot',
+  run: 'started',
+  cancel: 'done',
+  execution: 'execution',
+  node_detail: 'node_detail',
+  record: 'recording',
+};
+
+/** Asks and takes the payload out of the answer that belongs to the request. */
+export async function ask<K extends Request['type']>(
+  bridge: Bridge,
+  request: Extract<Request, { type: K }>,
+): Promise<Payloads[K]> {
+  const response = await bridge.call(request);
+  if (response.type !== ANSWERS[request.type]) {
+    throw new ProblemError({
+      code: 'infrastructure',
+      message: `The host answered “${request.type}” with “${response.type}”.`,
+      hint: 'The page and the host may be of different versions: reload the page.',
+    });
+  }
+  // The tag was just compared, and ANSWERS pairs every request with its payload.
+  return ('data' in response ? response.data : undefined) as Payloads[K];
+}
+
+export function isProblem(value: unknown): value is Problem {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'message' in value &&
+    typeof value.message === 'string' &&
+    'hint' in value &&
+    typeof value.hint === 'string' &&
+    'code' in value
+  );
+}
+
+/** Whatever was thrown, in the words the user sees. */
+export function problemOf(thrown: unknown): Problem {
+  if (thrown instanceof ProblemError) return thrown.problem;
+  if (isProblem(thrown)) return thrown;
+  return {
+    code: 'infrastructure',
+    message: thrown instanceof Error ? thrown.message : String(thrown),
+    hint: 'Try again; if it happens again, please report it with the steps that led here.',
+  };
+}

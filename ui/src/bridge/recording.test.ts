@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { recording } from '../testing/fixtures';
+import { parseRecording } from './recording';
+
+/** A sound recording with one place changed. */
+function broken(change: (value: { start: object }) => void): string {
+  const value = JSON.parse(JSON.stringify(recording())) as { start: object };
+  change(value);
+  return JSON.stringify(value);
+}
+
+describe('parseRecording', () => {
+  it('takes a sound one', () => {
+    expect(parseRecording(JSON.stringify(recording()), 'a.json')).toEqual(recording());
+  });
+
+  it.each([
+    ['no JSON', 'hello', 'is not JSON'],
+    ['an empty file', '', 'is not JSON'],
+    ['another format', '{"format": "har"}', 'its “format” is not'],
+    ['a list', '[]', 'should be an object'],
+    ['null', 'null', 'should be an object'],
+    ['a newer version', broken((value) => Object.assign(value, { version: 2 })), 'version 2'],
+    ['patches missing', broken((value) => Object.assign(value, { patches: undefined })), '“patches” should be a list'],
+    ['a wrong state', broken((value) => Object.assign(value.start, { nodes: { a: { state: '<img>' } } })), '“start.nodes.a.state” should be one of'],
+    ['an id that is no text', broken((value) => Object.assign(value.start, { definition: { nodes: [{ id: {}, type: 'log', parameters: {} }], edges: [] } })), '“start.definition.nodes[0].id” should be a text'],
+    ['endless times', broken((value) => Object.assign(value, { patches: [{ at: null }] })), '“patches[0].at” should be a number'],
+    ['a nested bomb', `{"format": "runeglass-recording", "version": 1, "start": ${'['.repeat(5_000)}${']'.repeat(5_000)}}`, 'should be an object'],
+  ])('refuses %s', (_, text, complaint) => {
+    expect(() => parseRecording(text, 'a.json')).toThrow(complaint);
+  });
+});

@@ -1,0 +1,138 @@
+import {
+  Background,
+  BackgroundVariant,
+  ReactFlow,
+  type ReactFlowState,
+  useStore as useFlowStore,
+} from '@xyflow/react';
+import '@xyflow/react/dist/style.css';
+import { type KeyboardEvent, type ReactElement, useCallback, useEffect, useMemo } from 'react';
+import { focusNode, selectNode, useStore } from '../state/store';
+import { shownDiagnostics } from '../state/selectors';
+import { Controls } from './Controls';
+import { Map as Overview } from './Map';
+import { NodeCard } from './NodeCard';
+import { RouteEdge } from './RouteEdge';
+import { flowEdges, flowNodes } from './elements';
+import type { Graph } from './graph';
+import type { Layout } from './layout/layout';
+import { directionOf, neighbour } from './navigate';
+import { SMALLEST_ZOOM, type View, useView } from './useView';
+
+const NODE_TYPES = { card: NodeCard };
+const EDGE_TYPES = { route: RouteEdge };
+/** Below this zoom the small print cannot be read and is left away. */
+const FAR = 0.58;
+/** Up to this many nodes it is cheaper to draw all of them than to come and go. */
+const DRAWN_WHOLE = 200;
+/** Small graphs are in sight as a whole and need no map. */
+const MAP_FROM = 14;
+
+/** Below this one nothing can be read at all: cards become specks of their state's colour. */
+const SPECK = 0.16;
+
+const distanceOf = ({ transform: [, , zoom] }: ReactFlowState): string =>
+  zoom < SPECK ? 'canvas-speck' : zoom < FAR ? 'canvas-far' : 'canvas-near';
+
+export function Flow({ graph, layout }: { graph: Graph; layout: Layout }): ReactElement {
+  const diagnostics = useStore(shownDiagnostics);
+  const nodes = useMemo(() => flowNodes(graph, layout, diagnostics), [graph, layout, diagnostics]);
+  const edges = useMemo(() => flowEdges(graph, layout), [graph, layout]);
+  const distance = useFlowStore(distanceOf);
+  const view = useView(graph, layout);
+
+  useTabStop(graph);
+  useSelectionInSight(view.reveal);
+
+  const onKeyDown = useCallback(
+    (event: KeyboardEvent) => {
+      const from = useStore.getState().focusedNode;
+      const target = event.target as HTMLElement;
+      if (event.key === 'Escape') selectNode(null);
+      if (from === null || target.dataset.node === undefined) return;
+      if (event.key === 'Enter' || event.key === ' ') {
+        event.preventDefault();
+        selectNode(from);
+        return;
+      }
+      const direction = directionOf(event.key);
+      if (!direction || event.ctrlKey || event.altKey || event.metaKey) return;
+      event.preventDefault();
+      const next = neighbour(graph, layout, from, direction);
+      if (next === null) return;
+      view.reveal(next);
+      focusNode(next);
+    },
+    [graph, layout, view],
+  );
+
+  useCanvasKeys(view);
+
+  return (
+    <div className={`canvas-flow ${distance}`} onKeyDown={onKeyDown}>
+      <ReactFlow
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={NODE_TYPES}
+        edgeTypes={EDGE_TYPES}
+        minZoom={SMALLEST_ZOOM}
+        maxZoom={2}
+        onlyRenderVisibleElements={graph.nodes.length > DRAWN_WHOLE}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        nodesFocusable={false}
+        edgesFocusable={false}
+        elementsSelectable={false}
+        disableKeyboardA11y
+        deleteKeyCode={null}
+        selectionKeyCode={null}
+        multiSelectionKeyCode={null}
+        zoomOnDoubleClick={false}
+        panOnScroll={false}
+        onPaneClick={() => selectNode(null)}
+        onMove={(event) => {
+          // Without an event it is not the user who moves.
+          if (event) view.held();
+        }}
+        proOptions={{ hideAttribution: true }}
+      >
+        <Background variant={BackgroundVariant.Dots} gap={20} size={1.2} color="var(--dots)" />
+        {graph.nodes.length >= MAP_FROM && <Overview />}
+      </ReactFlow>
+      <Controls onFit={view.fit} onZoom={view.zoomBy} />
+    </div>
+  );
+}
+
+/** The graph always has one node the tab key leads to. */
+function useTabStop(graph: Graph): void {
+  useEffect(() => {
+    const { focusedNode } = useStore.getState();
+    if (focusedNode !== null && graph.nodes.some(({ node }) => node.id === focusedNode)) return;
+    focusNode(graph.nodes[0]?.node.id ?? null);
+  }, [graph]);
+}
+
+/** A node that was selected elsewhere, such as in the list of problems, comes into sight. */
+function useSelectionInSight(reveal: (nodeId: string) => void): void {
+  const selected = useStore((state) => state.selectedNode);
+  useEffect(() => {
+    if (selected !== null) reveal(selected);
+  }, [selected, reveal]);
+}
+
+function useCanvasKeys({ fit, zoomBy, zoomTo }: View): void {
+  useEffect(() => {
+    const onKey = (event: globalThis.KeyboardEvent): void => {
+      const target = event.target as HTMLElement;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (target.closest('input, textarea, select, dialog, [role="tree"]')) return;
+      if (event.key === '1') fit();
+      else if (event.key === '0') zoomTo(1);
+      else if (event.key === '+' || event.key === '=') zoomBy(1.25);
+      else if (event.key === '-') zoomBy(0.8);
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, [fit, zoomTo, zoomBy]);
+}

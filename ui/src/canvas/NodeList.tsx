@@ -1,0 +1,57 @@
+/** The graph for those who hear it: every node with its state, and the course of the execution in a sentence. */
+import { type ReactElement, useEffect, useState } from 'react';
+import type { ExecutionView, Workflow } from '../generated/protocol';
+import { own } from '../shared/record';
+import { PHASE_WORDS, STATE_WORDS } from '../shared/states';
+import { titleOf } from '../shared/title';
+import { shownView, stateCounts } from '../state/selectors';
+import { selectNode, useStore } from '../state/store';
+
+const BEAT_MILLIS = 1_000;
+
+export function NodeList({ definition }: { definition: Workflow }): ReactElement {
+  const view = useCalmView();
+  return (
+    <div className="visually-hidden">
+      <p role="status" aria-live="polite">
+        {view ? summaryOf(view) : ''}
+      </p>
+      <ul aria-label="Nodes and their states">
+        {definition.nodes.map((node, index) => (
+          <li key={index}>
+            <button type="button" tabIndex={-1} onClick={() => selectNode(node.id)}>
+              {titleOf(node)}, {node.type}, {STATE_WORDS[(view && own(view.nodes, node.id)?.state) ?? 'idle']}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** Sixty changes a second are nothing to listen to: one look per second, and one at the end. */
+function useCalmView(): ExecutionView | null {
+  const [view, setView] = useState(() => shownView(useStore.getState()));
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    const look = (): void => {
+      timer = null;
+      setView(shownView(useStore.getState()));
+    };
+    const stop = useStore.subscribe((state, before) => {
+      if (shownView(state) !== shownView(before)) timer ??= setTimeout(look, BEAT_MILLIS);
+    });
+    return () => {
+      stop();
+      if (timer !== null) clearTimeout(timer);
+    };
+  }, []);
+  return view;
+}
+
+export function summaryOf(view: ExecutionView): string {
+  const counts = stateCounts(view);
+  const finished = counts.success + counts.failed + counts.skipped;
+  const failed = counts.failed > 0 ? `, ${counts.failed} failed` : '';
+  return `Execution ${PHASE_WORDS[view.summary.phase].toLowerCase()}: ${finished} of ${view.definition.nodes.length} nodes finished${failed}.`;
+}

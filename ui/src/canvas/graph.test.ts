@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import type { Workflow } from '../generated/protocol';
+import { WORKFLOW } from '../testing/fixtures';
+import { graphOf } from './graph';
+
+describe('graphOf', () => {
+  it('names error edges and labels them', () => {
+    const { edges } = graphOf(WORKFLOW);
+    expect(edges.map(({ label, isError }) => [label, isError])).toEqual([
+      ['', false],
+      ['then', false],
+      ['on error', true],
+    ]);
+  });
+
+  it('leaves out what cannot be drawn', () => {
+    const node = { type: 'log', parameters: {} };
+    const wrong: Workflow = {
+      nodes: [{ id: 'a', ...node }, { id: 'a', ...node }, { id: 'b', ...node }],
+      edges: [
+        { id: '1', src: 'a', dst: 'b' },
+        { id: '1', src: 'a', dst: 'b' },
+        { id: '2', src: 'a', dst: 'nowhere' },
+        { id: '3', src: 'b', dst: 'b' },
+      ],
+    };
+    const graph = graphOf(wrong);
+    expect(graph.nodes).toHaveLength(2);
+    expect(graph.edges.map(({ edge }) => edge.id)).toEqual(['1']);
+  });
+
+  it('keeps its key while only parameters change, and changes it with an edge', () => {
+    const other = { ...WORKFLOW, nodes: WORKFLOW.nodes.map((node) => ({ ...node, parameters: { x: 1 } })) };
+    expect(graphOf(other).key).toBe(graphOf(WORKFLOW).key);
+    expect(graphOf({ ...WORKFLOW, edges: WORKFLOW.edges.slice(1) }).key).not.toBe(graphOf(WORKFLOW).key);
+  });
+});

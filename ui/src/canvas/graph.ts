@@ -1,0 +1,72 @@
+/** The graph to draw. A file may be wrong and is shown all the same, so what cannot be drawn is left out here. */
+import type { Edge, Node, Workflow } from '../generated/protocol';
+import { titleOf } from '../shared/title';
+
+export interface GraphNode {
+  node: Node;
+  title: string;
+  width: number;
+}
+
+export interface GraphEdge {
+  edge: Edge;
+  label: string;
+  /** Followed only when its source fails. */
+  isError: boolean;
+}
+
+export interface Graph {
+  nodes: GraphNode[];
+  edges: GraphEdge[];
+  /** The same key means the same layout, whatever parameters and states say. */
+  key: string;
+}
+
+export const NODE_HEIGHT = 72;
+const NARROWEST = 144;
+const WIDEST = 216;
+const LONGEST_LABEL = 22;
+
+export function graphOf(definition: Workflow): Graph {
+  const nodes = firstOfEach(definition.nodes, (node) => node.id).map(graphNode);
+  const known = new Set(nodes.map(({ node }) => node.id));
+  const errorEdges = new Set(definition.nodes.flatMap(errorEdgeOf));
+  const edges = firstOfEach(definition.edges, (edge) => edge.id)
+    .filter((edge) => known.has(edge.src) && known.has(edge.dst) && edge.src !== edge.dst)
+    .map((edge) => graphEdge(edge, errorEdges.has(edge.id)));
+  return { nodes, edges, key: keyOf(nodes, edges) };
+}
+
+function graphNode(node: Node): GraphNode {
+  const title = titleOf(node);
+  // Widths are estimated, not measured: the layout depends on the definition alone.
+  const width = Math.min(Math.max(54 + title.length * 7.6, NARROWEST), WIDEST);
+  return { node, title, width: Math.round(width / 4) * 4 };
+}
+
+function graphEdge(edge: Edge, isError: boolean): GraphEdge {
+  const text = edge.label ?? (isError ? 'on error' : (edge.source_handle ?? ''));
+  const label = text.length > LONGEST_LABEL ? `${text.slice(0, LONGEST_LABEL - 1)}…` : text;
+  return { edge, label, isError };
+}
+
+function errorEdgeOf(node: Node): string[] {
+  return node.error?.type === 'branch' ? [node.error.error_edge] : [];
+}
+
+function firstOfEach<T>(items: readonly T[], idOf: (item: T) => string): T[] {
+  const seen = new Set<string>();
+  return items.filter((item) => {
+    const id = idOf(item);
+    if (seen.has(id)) return false;
+    seen.add(id);
+    return true;
+  });
+}
+
+function keyOf(nodes: GraphNode[], edges: GraphEdge[]): string {
+  return JSON.stringify([
+    nodes.map(({ node, width }) => [node.id, width]),
+    edges.map(({ edge, label, isError }) => [edge.id, edge.src, edge.dst, label, isError]),
+  ]);
+}

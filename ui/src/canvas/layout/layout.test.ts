@@ -1,0 +1,95 @@
+import ELK from 'elkjs/lib/main.js';
+import { describe, expect, it } from 'vitest';
+import type { Workflow } from '../../generated/protocol';
+import { NODE_HEIGHT, graphOf } from '../graph';
+import { neighbour } from '../navigate';
+import { arrowPath, routePath } from '../route';
+import { fitted, firstLook } from '../useView';
+import { elkGraph, readLayout } from './elk';
+import { type Layout, plainLayout } from './layout';
+
+function fan(width: number): Workflow {
+  const node = (id: string) => ({ id, type: 'log', parameters: {}, name: `Node ${id}` });
+  const middle = Array.from({ length: width }, (_, index) => `m${index}`);
+  return {
+    nodes: [node('start'), ...middle.map(node), node('end')],
+    edges: middle.flatMap((id) => [
+      { id: `in-${id}`, src: 'start', dst: id, label: id },
+      { id: `out-${id}`, src: id, dst: 'end' },
+    ]),
+  };
+}
+
+function overlaps(workflow: Workflow, layout: Layout): number {
+  const boxes = graphOf(workflow).nodes.map(({ node, width }) => ({ width, ...(layout.nodes.get(node.id) ?? { x: 0, y: 0 }) }));
+  let count = 0;
+  boxes.forEach((a, index) => {
+    for (const b of boxes.slice(index + 1)) {
+      const apart = a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + NODE_HEIGHT <= b.y || b.y + NODE_HEIGHT <= a.y;
+      if (!apart) count += 1;
+    }
+  });
+  return count;
+}
+
+describe.each([
+  ['ELK', async (workflow: Workflow) => readLayout(graphOf(workflow), await new ELK().layout(elkGraph(graphOf(workflow))))],
+  ['the plain layout', async (workflow: Workflow) => plainLayout(graphOf(workflow))],
+])('%s', (_, layoutOf) => {
+  it.each([1, 3, 12])('places a fan of %i without overlaps, from left to right', async (width) => {
+    const workflow = fan(width);
+    const layout = await layoutOf(workflow);
+    expect(overlaps(workflow, layout)).toBe(0);
+    for (const { src, dst } of workflow.edges) {
+      expect(layout.nodes.get(src)?.x).toBeLessThan(layout.nodes.get(dst)?.x ?? 0);
+    }
+    expect(layout.edges.size).toBe(workflow.edges.length);
+  });
+});
+
+describe('plainLayout', () => {
+  it('ends on a cycle', () => {
+    const node = { type: 'log', parameters: {} };
+    const cycle = { nodes: [{ id: 'a', ...node }, { id: 'b', ...node }], edges: [{ id: '1', src: 'a', dst: 'b' }, { id: '2', src: 'b', dst: 'a' }] };
+    expect(plainLayout(graphOf(cycle)).nodes.size).toBe(2);
+  });
+});
+
+describe('neighbour', () => {
+  const graph = graphOf(fan(3));
+  const layout = plainLayout(graph);
+
+  it.each([
+    ['start', 'right', 'm0'],
+    ['m1', 'left', 'start'],
+    ['m1', 'right', 'end'],
+    ['m1', 'up', 'm0'],
+    ['m1', 'down', 'm2'],
+    ['start', 'left', null],
+    ['end', 'right', null],
+  ] as const)('from %s to the %s is %s', (from, direction, to) => {
+    expect(neighbour(graph, layout, from, direction)).toBe(to);
+  });
+});
+
+describe('routes', () => {
+  it('round their corners and end in a head', () => {
+    const points = [{ x: 0, y: 0 }, { x: 20, y: 0 }, { x: 20, y: 40 }];
+    expect(routePath(points)).toBe('M0 0L11 0Q20 0 20 9L20 40');
+    expect(arrowPath(points)).toBe('M13 35.5L19.5 40L13 44.5');
+    expect(routePath([])).toBe('');
+  });
+});
+
+describe('the first look', () => {
+  it('shows all of a small graph, centred and not blown up', () => {
+    expect(fitted({ x: 0, y: 0, width: 100, height: 100 }, 1_000, 600)).toEqual({ zoom: 1.1, x: 445, y: 245 });
+  });
+
+  it('shows the beginning of a long one, at a size that can be read', () => {
+    const look = firstLook({ x: 0, y: 0, width: 20_000, height: 5_000 }, { x: 0, y: 2_000 }, 1_000, 600);
+    expect(look.zoom).toBeGreaterThan(0.5);
+    expect(2_000 * look.zoom + look.y).toBeGreaterThan(0);
+    expect(2_000 * look.zoom + look.y).toBeLessThan(600);
+  });
+});

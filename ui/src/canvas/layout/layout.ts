@@ -1,0 +1,83 @@
+/** What a layout is, and the plain one that stands in where ELK cannot work. */
+import { type Graph, NODE_HEIGHT } from '../graph';
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+export interface EdgeRoute {
+  points: Point[];
+  /** The centre of the label. */
+  label: Point | null;
+}
+
+export interface Layout {
+  key: string;
+  nodes: ReadonlyMap<string, Point>;
+  edges: ReadonlyMap<string, EdgeRoute>;
+}
+
+export const LABEL_HEIGHT = 18;
+
+export function labelWidth(label: string): number {
+  return Math.round(label.length * 6.6 + 14);
+}
+
+const COLUMN = 320;
+const ROW = NODE_HEIGHT + 40;
+
+/** Columns by the longest way from a start. Nothing clever: it is there so that a graph is never missing. */
+export function plainLayout(graph: Graph): Layout {
+  const columns = columnsOf(graph);
+  const used = new Map<number, number>();
+  const nodes = new Map<string, Point>();
+  for (const { node } of graph.nodes) {
+    const column = columns.get(node.id) ?? 0;
+    const row = used.get(column) ?? 0;
+    used.set(column, row + 1);
+    nodes.set(node.id, { x: column * COLUMN, y: row * ROW });
+  }
+  return { key: graph.key, nodes, edges: plainRoutes(graph, nodes) };
+}
+
+function plainRoutes(graph: Graph, nodes: ReadonlyMap<string, Point>): Map<string, EdgeRoute> {
+  const widths = new Map(graph.nodes.map(({ node, width }) => [node.id, width]));
+  const routes = new Map<string, EdgeRoute>();
+  for (const { edge, label } of graph.edges) {
+    const from = nodes.get(edge.src);
+    const to = nodes.get(edge.dst);
+    if (!from || !to) continue;
+    const start = { x: from.x + (widths.get(edge.src) ?? 0), y: from.y + NODE_HEIGHT / 2 };
+    const end = { x: to.x, y: to.y + NODE_HEIGHT / 2 };
+    const middle = Math.max(start.x + 20, end.x - 30);
+    routes.set(edge.id, {
+      points: [start, { x: middle, y: start.y }, { x: middle, y: end.y }, end],
+      label: label === '' ? null : { x: (start.x + end.x) / 2, y: (start.y + end.y) / 2 },
+    });
+  }
+  return routes;
+}
+
+/** Kahn's walk; what stands in a cycle is never reached and stays in the first column. */
+function columnsOf(graph: Graph): Map<string, number> {
+  const incoming = new Map(graph.nodes.map(({ node }) => [node.id, 0]));
+  const outgoing = new Map<string, string[]>();
+  for (const { edge } of graph.edges) {
+    incoming.set(edge.dst, (incoming.get(edge.dst) ?? 0) + 1);
+    outgoing.set(edge.src, [...(outgoing.get(edge.src) ?? []), edge.dst]);
+  }
+  const columns = new Map<string, number>();
+  const ready = [...incoming].filter(([, count]) => count === 0).map(([id]) => id);
+  for (let id = ready.shift(); id !== undefined; id = ready.shift()) {
+    const column = columns.get(id) ?? 0;
+    columns.set(id, column);
+    for (const next of outgoing.get(id) ?? []) {
+      columns.set(next, Math.max(columns.get(next) ?? 0, column + 1));
+      const left = (incoming.get(next) ?? 0) - 1;
+      incoming.set(next, left);
+      if (left === 0) ready.push(next);
+    }
+  }
+  return columns;
+}

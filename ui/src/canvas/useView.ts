@@ -1,0 +1,147 @@
+/** What part of the graph is in sight: all of it when it is new, a node when it is wanted. */
+import { useReactFlow, useStoreApi } from '@xyflow/react';
+import { useCallback, useEffect, useMemo, useRef } from 'react';
+import { type Graph, NODE_HEIGHT } from './graph';
+import type { Layout, Point } from './layout/layout';
+
+export const SMALLEST_ZOOM = 0.02;
+const LARGEST_ZOOM = 1.1;
+/** Smaller than this nothing can be read, so a first look shows the beginning instead of everything. */
+const READABLE_ZOOM = 0.38;
+const MARGIN = 28;
+
+interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export interface View {
+  fit: () => void;
+  zoomTo: (zoom: number) => void;
+  zoomBy: (factor: number) => void;
+  reveal: (nodeId: string) => void;
+  /** The user took hold of the view: from now on it stays where it is put. */
+  held: () => void;
+}
+
+export function useView(graph: Graph, layout: Layout): View {
+  const flow = useReactFlow();
+  const store = useStoreApi();
+  const widths = useMemo(() => new Map(graph.nodes.map(({ node, width }) => [node.id, width])), [graph]);
+  /** The layout and canvas size of the last look that nobody has changed since; null after the user moved the view. */
+  const looked = useRef<string | null>('');
+
+  const held = useCallback(() => {
+    looked.current = null;
+  }, []);
+
+  const fit = useCallback(() => {
+    const { width, height } = store.getState();
+    looked.current = lookOf(layout, width, height);
+    void flow.setViewport(fitted(boundsOf(layout, widths), width, height), { duration: motion(200) });
+  }, [flow, store, layout, widths]);
+
+  const reveal = useCallback(
+    (nodeId: string) => {
+      const at = layout.nodes.get(nodeId);
+      const { width, height, transform } = store.getState();
+      const box = { x: at?.x ?? 0, y: at?.y ?? 0, width: widths.get(nodeId) ?? 0, height: NODE_HEIGHT };
+      if (!at || width === 0 || inSight(box, transform, width, height)) return;
+      held();
+      const zoom = Math.max(transform[2], READABLE_ZOOM);
+      void flow.setCenter(box.x + box.width / 2, box.y + box.height / 2, { zoom, duration: motion(200) });
+    },
+    [flow, store, layout, widths, held],
+  );
+
+  const zoomTo = useCallback(
+    (zoom: number) => {
+      held();
+      void flow.zoomTo(zoom, { duration: motion(120) });
+    },
+    [flow, held],
+  );
+  const zoomBy = useCallback((factor: number) => zoomTo(flow.getZoom() * factor), [flow, zoomTo]);
+
+  useEffect(() => {
+    // Another graph is looked at afresh, however the last one was left.
+    looked.current = '';
+  }, [layout.key]);
+  useEffect(() => {
+    // Also when the canvas learns its size or gets another one, such as when a panel is opened beside it.
+    const look = (): void => {
+      const { width, height } = store.getState();
+      if (looked.current === null || width === 0 || looked.current === lookOf(layout, width, height)) return;
+      looked.current = lookOf(layout, width, height);
+      void flow.setViewport(firstLook(boundsOf(layout, widths), leftmost(layout), width, height));
+    };
+    look();
+    return store.subscribe(look);
+  }, [flow, store, layout, widths]);
+
+  return useMemo(() => ({ fit, zoomTo, zoomBy, reveal, held }), [fit, zoomTo, zoomBy, reveal, held]);
+}
+
+function lookOf(layout: Layout, width: number, height: number): string {
+  return `${width} ${height} ${layout.key}`;
+}
+
+function motion(millis: number): number {
+  return window.matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : millis;
+}
+
+export function boundsOf(layout: Layout, widths: ReadonlyMap<string, number>): Box {
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const [id, { x, y }] of layout.nodes) {
+    left = Math.min(left, x);
+    top = Math.min(top, y);
+    right = Math.max(right, x + (widths.get(id) ?? 0));
+    bottom = Math.max(bottom, y + NODE_HEIGHT);
+  }
+  for (const { points } of layout.edges.values()) {
+    for (const { y } of points) {
+      top = Math.min(top, y);
+      bottom = Math.max(bottom, y);
+    }
+  }
+  return layout.nodes.size === 0
+    ? { x: 0, y: 0, width: 0, height: 0 }
+    : { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+export function fitted(box: Box, width: number, height: number): { x: number; y: number; zoom: number } {
+  const across = (width - 2 * MARGIN) / Math.max(box.width, 1);
+  const down = (height - 2 * MARGIN) / Math.max(box.height, 1);
+  const zoom = Math.min(Math.max(Math.min(across, down), SMALLEST_ZOOM), LARGEST_ZOOM);
+  return {
+    zoom,
+    x: (width - box.width * zoom) / 2 - box.x * zoom,
+    y: (height - box.height * zoom) / 2 - box.y * zoom,
+  };
+}
+
+/** All of it where it can be read; else the beginning, which is where its first node stands. */
+export function firstLook(box: Box, start: Point, width: number, height: number): { x: number; y: number; zoom: number } {
+  const whole = fitted(box, width, height);
+  if (whole.zoom >= READABLE_ZOOM) return whole;
+  const zoom = 0.75;
+  const tall = box.height * zoom > height - 2 * MARGIN;
+  const middle = tall ? start.y + NODE_HEIGHT / 2 : box.y + box.height / 2;
+  return { zoom, x: MARGIN - start.x * zoom, y: height / 2 - middle * zoom };
+}
+
+function leftmost(layout: Layout): Point {
+  let start: Point | null = null;
+  for (const point of layout.nodes.values()) {
+    if (!start || point.x < start.x) start = point;
+  }
+  return start ?? { x: 0, y: 0 };
+}
+
+function inSight(box: Box, [x, y, zoom]: [number, number, number], width: number, height: number): boolean {
+  const left = box.x * zoom + x;
+  const top = box.y * zoom + y;
+  return left >= 0 && top >= 0 && left + box.width * zoom <= width && top + box.height * zoom <= height;
+}

@@ -1,0 +1,28 @@
+import type { ReactElement, ReactNode } from 'react';
+import type { FiringView } from '../generated/protocol';
+import { CopyButton } from '../shared/CopyButton';
+import { formatDuration, formatMoment, shortId } from '../shared/format';
+
+export function FiringFacts({ firing }: { firing: FiringView }): ReactElement {
+  return (
+    <dl className="facts">
+      <Fact name="Started">{firing.started_at === null ? '–' : formatMoment(firing.started_at)}</Fact>
+      <Fact name="Duration">{firing.duration_ms === null ? '–' : formatDuration(firing.duration_ms)}</Fact>
+      <Fact name="Attempt">{firing.attempt}</Fact>
+      <Fact name="Lineage">{firing.key === '' ? 'root' : <code title={firing.key}>{firing.key}</code>}</Fact>
+      <Fact name="Message">
+        <code title={firing.message_id}>{shortId(firing.message_id)}</code>
+        <CopyButton label="Copy message id" text={() => firing.message_id} />
+      </Fact>
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }): ReactElement {
+  return (
+    <div className="fact">
+      <dt>{name}</dt>
+      <dd className="numbers">{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+import { type ReactElement, useState } from 'react';
+import type { FiringView, Node, NodeState } from '../generated/protocol';
+import { EmptyState } from '../shared/EmptyState';
+import { JsonTree } from '../shared/json/JsonTree';
+import { ErrorPane } from './ErrorPane';
+import { Payload } from './Payload';
+
+export type Tab = 'parameters' | 'input' | 'output' | 'error';
+
+interface Props {
+  tab: Tab;
+  node: Node;
+  firing: FiringView | null;
+  state: NodeState;
+  loading: boolean;
+}
+
+export function FiringPane({ tab, node, firing, state, loading }: Props): ReactElement | null {
+  const fileName = firing === null ? node.id : `${node.id}-${firing.key === '' ? 'root' : firing.key}`;
+  switch (tab) {
+    case 'parameters':
+      return <Parameters node={node} firing={firing} fileName={fileName} />;
+    case 'input':
+      return firing?.input ? (
+        <Payload key="input" payload={firing.input} base="" label="Input" fileName={`${fileName}-input`} />
+      ) : (
+        <Nothing loading={loading} title="No input yet" state={state} />
+      );
+    case 'output':
+      return firing?.output ? (
+        <Payload key="output" payload={firing.output} base={`$${node.id}`} label="Output" fileName={`${fileName}-output`} />
+      ) : (
+        <Nothing loading={loading} title="No output yet" state={state} />
+      );
+    case 'error':
+      return firing?.error ? <ErrorPane error={firing.error} /> : null;
+  }
+}
+
+function Parameters({ node, firing, fileName }: { node: Node; firing: FiringView | null; fileName: string }): ReactElement {
+  const [raw, setRaw] = useState(false);
+  const resolved = firing?.parameters ?? null;
+  const showRaw = raw || resolved === null;
+  return (
+    <>
+      {resolved !== null && (
+        <div className="segments" role="group" aria-label="Parameters as">
+          <button type="button" aria-pressed={!showRaw} onClick={() => setRaw(false)}>
+            Resolved
+          </button>
+          <button type="button" aria-pressed={showRaw} onClick={() => setRaw(true)}>
+            As written
+          </button>
+        </div>
+      )}
+      {showRaw ? (
+        <JsonTree key="raw" value={node.parameters} base="parameters" label="Parameters as written" />
+      ) : (
+        <Payload key="resolved" payload={resolved} base="parameters" label="Resolved parameters" fileName={`${fileName}-parameters`} />
+      )}
+    </>
+  );
+}
+
+function Nothing({ loading, title, state }: { loading: boolean; title: string; state: NodeState }): ReactElement {
+  if (loading) return <p className="inspector-loading">Loading…</p>;
+  if (state === 'skipped') {
+    return (
+      <EmptyState icon="minus" title="This node was skipped">
+        No branch that leads here was taken, so it saw nothing and produced nothing.
+      </EmptyState>
+    );
+  }
+  if (state === 'failed') {
+    return (
+      <EmptyState icon="error" title="Nothing here">
+        The node failed before there was anything to show. The Error tab says why.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState icon="wait" title={title}>
+      It appears here as soon as the node has finished.
+    </EmptyState>
+  );
+}

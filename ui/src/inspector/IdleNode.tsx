@@ -1,0 +1,42 @@
+import { type ReactElement, useState } from 'react';
+import type { Node } from '../generated/protocol';
+import { EmptyState } from '../shared/EmptyState';
+import { JsonTree } from '../shared/json/JsonTree';
+import { useStore } from '../state/store';
+import { NodeHeading } from './NodeHeading';
+import { Tabs } from './Tabs';
+
+type Tab = 'parameters' | 'definition';
+
+/** A node of a file: nothing has happened, so there are only the words of its author. */
+export function IdleNode({ node }: { node: Node }): ReactElement {
+  const [tab, setTab] = useState<Tab>('parameters');
+  const readOnly = useStore((state) => state.host.readOnly);
+  return (
+    <>
+      <NodeHeading node={node} state="idle" />
+      <Tabs
+        tabs={[
+          { id: 'parameters', label: 'Parameters' },
+          { id: 'definition', label: 'Definition' },
+        ]}
+        active={tab}
+        onSelect={setTab}
+      >
+        {tab === 'parameters' && Object.keys(node.parameters).length === 0 ? (
+          <EmptyState icon="braces" title="No parameters">
+            This node needs none.
+          </EmptyState>
+        ) : (
+          <JsonTree
+            key={tab}
+            value={tab === 'parameters' ? node.parameters : node}
+            base={tab === 'parameters' ? 'parameters' : node.id}
+            label={tab === 'parameters' ? 'Parameters' : 'Definition'}
+          />
+        )}
+      </Tabs>
+      {!readOnly && <p className="inspector-foot">Run the workflow to see input and output here.</p>}
+    </>
+  );
+}

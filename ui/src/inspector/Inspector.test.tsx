@@ -1,0 +1,109 @@
+import { act, fireEvent, render, screen } from '@testing-library/react';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { NodeDetail } from '../generated/protocol';
+import { connect } from '../state/actions';
+import { useStore } from '../state/store';
+import { detail, entry, nodeView, view } from '../testing/fixtures';
+import { Inspector } from './Inspector';
+import { THROTTLE_MILLIS } from './useNodeDetail';
+
+let answer: NodeDetail;
+const call = vi.fn();
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  answer = detail('greet', { text: 'Hello, Ada' });
+  call.mockReset();
+  call.mockImplementation(async () => ({ type: 'node_detail', data: answer }));
+  connect({ host: { mode: 'web', title: '', readOnly: false }, call, subscribe: () => () => undefined });
+});
+afterEach(() => void vi.useRealTimers());
+
+const wait = (millis: number) => act(() => vi.advanceTimersByTimeAsync(millis));
+
+function change(state: 'running' | 'success' | 'failed'): void {
+  act(() => useStore.setState({ open: { type: 'execution', executionId: 'x1', view: view({ nodes: { greet: nodeView(state) } }) } }));
+}
+
+async function show(state: 'running' | 'success' | 'failed' = 'success'): Promise<void> {
+  useStore.setState({ workflows: [entry()], selectedNode: 'greet' });
+  change(state);
+  render(<Inspector />);
+  await wait(0);
+}
+
+describe('Inspector', () => {
+  it('shows the words of the author before anything has run', () => {
+    useStore.setState({ workflows: [entry()], open: { type: 'workflow', path: 'hello.json' }, selectedNode: 'greet' });
+    render(<Inspector />);
+    expect(screen.getByText('"Hello, {{ $trigger.name }}"')).toBeTruthy();
+    expect(call).not.toHaveBeenCalled();
+  });
+
+  it('starts with the output and offers input and parameters', async () => {
+    await show();
+    expect(screen.getByText('"Hello, Ada"')).toBeTruthy();
+    fireEvent.click(screen.getByTestId('tab-input'));
+    expect(screen.getByText('$trigger')).toBeTruthy();
+    fireEvent.click(screen.getByTestId('tab-parameters'));
+    expect(screen.getByText('"Hello, Ada"')).toBeTruthy();
+    fireEvent.click(screen.getByText('As written'));
+    expect(screen.getByText('"Hello, {{ $trigger.name }}"')).toBeTruthy();
+    expect(screen.queryByTestId('tab-error')).toBeNull();
+  });
+
+  it('starts with the error where there is one', async () => {
+    const [firing] = answer.firings;
+    if (!firing) throw new Error('The fixture has no firing.');
+    const error = { message: 'It broke.', code: 'SIMULATED_FAILURE' as const };
+    answer = { ...answer, firings: [{ ...firing, state: 'failed', output: null, error }] };
+    await show('failed');
+    expect(screen.getByText('It broke.')).toBeTruthy();
+    expect(screen.getByTestId('tab-error').getAttribute('aria-selected')).toBe('true');
+  });
+
+  it('lets a firing be picked', async () => {
+    const [firing] = answer.firings;
+    if (!firing) throw new Error('The fixture has no firing.');
+    const other = { ...firing, message_id: 'm2', key: 'split=1', output: { type: 'whole' as const, data: { json: 'second', bytes: 8 } } };
+    answer = { ...answer, firings: [firing, other], total: 40 };
+    await show();
+    expect(screen.getByText('38 older ones are not listed.')).toBeTruthy();
+    fireEvent.change(screen.getByRole('combobox'), { target: { value: 'm2' } });
+    expect(screen.getByText('"second"')).toBeTruthy();
+  });
+
+  it('says the true size of a payload that was cut', async () => {
+    const [firing] = answer.firings;
+    if (!firing) throw new Error('The fixture has no firing.');
+    answer = { ...answer, firings: [{ ...firing, output: { type: 'cut', data: { text: '{"a":', bytes: 5_000_000 } } }] };
+    await show();
+    expect(screen.getByRole('note').textContent).toContain('5.0 MB in all, the first 5 B');
+  });
+
+  it('asks again when the node changes, but not more often than one can read', async () => {
+    await show('running');
+    expect(call).toHaveBeenCalledTimes(1);
+    change('failed');
+    change('running');
+    change('success');
+    await wait(0);
+    expect(call).toHaveBeenCalledTimes(1);
+    await wait(THROTTLE_MILLIS);
+    expect(call).toHaveBeenCalledTimes(2);
+    await wait(10 * THROTTLE_MILLIS);
+    expect(call).toHaveBeenCalledTimes(2);
+  });
+
+  it('tells when the host cannot say', async () => {
+    call.mockRejectedValue({ code: 'not_found', message: 'There is no such node.', hint: 'Reload.' });
+    await show();
+    expect(screen.getByText('There is no such node.')).toBeTruthy();
+  });
+
+  it('walks its tabs with the arrows', async () => {
+    await show();
+    fireEvent.keyDown(screen.getByRole('tablist'), { key: 'ArrowLeft' });
+    expect(screen.getByTestId('tab-input').getAttribute('aria-selected')).toBe('true');
+  });
+});

@@ -1,0 +1,113 @@
+/** The inspector when no node is selected: the execution or the workflow as a whole. */
+import type { ReactElement } from 'react';
+import type { ExecutionView, NodeState, WorkflowEntry } from '../generated/protocol';
+import { CopyButton } from '../shared/CopyButton';
+import { EmptyState } from '../shared/EmptyState';
+import { formatDuration, formatMoment, plural, shortId } from '../shared/format';
+import { JsonTree } from '../shared/json/JsonTree';
+import { PhaseLabel, StateLabel } from '../shared/states';
+import { shownEntry, shownView, stateCounts } from '../state/selectors';
+import { selectNode, useStore } from '../state/store';
+import { ErrorPane } from './ErrorPane';
+
+export function Overview(): ReactElement {
+  const view = useStore(shownView);
+  const entry = useStore(shownEntry);
+  const open = useStore((state) => state.open.type);
+  if (view) return <ExecutionOverview view={view} />;
+  if (entry && open === 'workflow') return <WorkflowOverview entry={entry} />;
+  return (
+    <EmptyState icon="inspector" title="Nothing selected">
+      Select a node to see its parameters, input and output.
+    </EmptyState>
+  );
+}
+
+const ORDER: NodeState[] = ['failed', 'running', 'queued', 'success', 'skipped', 'idle'];
+
+function ExecutionOverview({ view }: { view: ExecutionView }): ReactElement {
+  const { summary } = view;
+  const counts = stateCounts(view);
+  return (
+    <>
+      <div className="inspector-heading">
+        <div className="inspector-names">
+          <h2 title={summary.title}>{summary.title}</h2>
+          <p>Execution</p>
+        </div>
+        <PhaseLabel phase={summary.phase} />
+      </div>
+      <dl className="facts">
+        <div className="fact">
+          <dt>Started</dt>
+          <dd className="numbers">{formatMoment(summary.started_at)}</dd>
+        </div>
+        <div className="fact">
+          <dt>Duration</dt>
+          <dd className="numbers">{summary.ended_at === null ? '–' : formatDuration(summary.ended_at - summary.started_at)}</dd>
+        </div>
+        <div className="fact">
+          <dt>Id</dt>
+          <dd>
+            <code title={summary.execution_id}>{shortId(summary.execution_id)}</code>
+            <CopyButton label="Copy execution id" text={() => summary.execution_id} />
+          </dd>
+        </div>
+      </dl>
+      <ul className="tally" aria-label="Nodes by state">
+        {ORDER.filter((state) => counts[state] > 0).map((state) => (
+          <li key={state}>
+            <StateLabel state={state} />
+            <span className="numbers">{plural(counts[state], 'node')}</span>
+          </li>
+        ))}
+      </ul>
+      {summary.error && (
+        <>
+          <ErrorPane error={summary.error} />
+          <FailedNode nodeId={summary.error.node_id} />
+        </>
+      )}
+      <p className="inspector-foot">Select a node to see its parameters, input and output.</p>
+    </>
+  );
+}
+
+function FailedNode({ nodeId }: { nodeId: string | undefined }): ReactElement | null {
+  if (nodeId === undefined) return null;
+  return (
+    <button type="button" className="inspector-link" onClick={() => selectNode(nodeId)}>
+      Show the node <code>{nodeId}</code>
+    </button>
+  );
+}
+
+function WorkflowOverview({ entry }: { entry: WorkflowEntry }): ReactElement {
+  const { definition } = entry;
+  const sample = definition?.sample_input;
+  return (
+    <>
+      <div className="inspector-heading">
+        <div className="inspector-names">
+          <h2 title={entry.title}>{entry.title}</h2>
+          <p>
+            Workflow · <code>{entry.path}</code>
+          </p>
+        </div>
+      </div>
+      {entry.story !== '' && <p className="inspector-story">{entry.story}</p>}
+      {definition && (
+        <p className="inspector-size">
+          {plural(definition.nodes.length, 'node')}, {plural(definition.edges.length, 'edge')}
+        </p>
+      )}
+      {sample !== undefined && (
+        <>
+          <h3 className="panel-heading">Sample input</h3>
+          <JsonTree key={entry.path} value={sample} base="$trigger" label="Sample input" />
+        </>
+      )}
+      <p className="inspector-foot">Select a node to see its parameters.</p>
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+import type { ReactElement } from 'react';
+import type { Connection, Host } from '../bridge/bridge';
+import { useStore } from '../state/store';
+
+export function modeText(host: Host): string {
+  switch (host.mode) {
+    case 'desktop':
+      return 'LOCAL';
+    case 'web':
+      return 'LOCAL · web';
+    case 'replay':
+      return `REPLAY (${host.title})`;
+  }
+}
+
+const CONNECTION_WORDS: { [K in Connection['type']]: string } = {
+  connecting: 'Connecting…',
+  live: '',
+  reconnecting: 'Reconnecting…',
+  refused: 'Not connected',
+};
+
+/** Whose data this is; a lost connection is told right beside it. */
+export function ModeChip(): ReactElement {
+  const host = useStore((state) => state.host);
+  const connection = useStore((state) => state.connection);
+  const folder = useStore((state) => state.folder);
+  const word = CONNECTION_WORDS[connection.type];
+  return (
+    <>
+      <span className={`mode-chip mode-${host.mode}`} data-testid="mode-chip" title={folder === '' ? modeText(host) : folder}>
+        <span className={`mode-dot mode-dot-${connection.type}`} aria-hidden="true" />
+        <span className="mode-text">{modeText(host)}</span>
+      </span>
+      <span role="status" className="top-connection" data-testid="connection" data-connection={connection.type}>
+        {word}
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,32 @@
+import type { ReactElement } from 'react';
+import { formatDuration, formatElapsed } from '../shared/format';
+import { PhaseLabel } from '../shared/states';
+import { useNow } from '../shared/useNow';
+import { shownEntry, shownSummary, shownTitle } from '../state/selectors';
+import { useStore } from '../state/store';
+
+export function OpenTitle(): ReactElement {
+  const title = useStore(shownTitle);
+  const summary = useStore(shownSummary);
+  const path = useStore((state) => shownEntry(state)?.path ?? null);
+  const replay = useStore((state) => state.host.mode === 'replay');
+  return (
+    <div className="top-title">
+      <h1 title={path ?? title}>{title}</h1>
+      {summary && (
+        <span className="top-phase" data-testid="execution-phase" data-phase={summary.phase}>
+          <PhaseLabel phase={summary.phase} />
+          {summary.ended_at !== null && (
+            <span className="numbers top-time">{formatDuration(summary.ended_at - summary.started_at)}</span>
+          )}
+          {summary.ended_at === null && !replay && <Running since={summary.started_at} />}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function Running({ since }: { since: number }): ReactElement {
+  const now = useNow();
+  return <span className="numbers top-time">{formatElapsed(now - since)}</span>;
+}

@@ -1,0 +1,77 @@
+import { type ReactElement, useRef, useState } from 'react';
+import { Button, IconButton } from '../shared/Button';
+import { cancel, run } from '../state/actions';
+import { runnable, runningExecution } from '../state/selectors';
+import { useStore } from '../state/store';
+import { InputEditor } from './InputEditor';
+import { useRunKeys } from './useRunKeys';
+
+/** Run, its input, and Stop while the shown execution runs. Absent where nothing can be run. */
+export function RunControls(): ReactElement | null {
+  // Selected in pieces: the answer of `runnable` is a new object every time.
+  const type = useStore((state) => runnable(state).type);
+  const reason = useStore((state) => {
+    const answer = runnable(state);
+    return answer.type === 'blocked' ? answer.reason : '';
+  });
+  const entry = useStore((state) => {
+    const answer = runnable(state);
+    return answer.type === 'ready' ? answer.entry : null;
+  });
+  const running = useStore(runningExecution);
+  const [editing, setEditing] = useState(false);
+  const inputButton = useRef<HTMLSpanElement>(null);
+
+  const start = (): void => {
+    if (entry) void run(entry.path);
+  };
+  const stop = (): void => {
+    if (running !== null) void cancel(running);
+  };
+  useRunKeys({ start, stop, canStart: entry !== null, canStop: running !== null });
+
+  const close = (): void => {
+    setEditing(false);
+    inputButton.current?.querySelector('button')?.focus();
+  };
+
+  if (type === 'absent') return null;
+  return (
+    <div className="run-controls">
+      {running !== null && (
+        <Button icon="stop" look="danger" data-testid="stop" title="Stop (Shift+F5)" onClick={stop}>
+          Stop
+        </Button>
+      )}
+      <div className="run-pair">
+        <Button
+          icon="play"
+          look="primary"
+          data-testid="run"
+          // Not `disabled`: a blocked button still has to say why to those who reach it with the keyboard.
+          aria-disabled={entry === null}
+          title={entry === null ? reason : `Run ${entry.title} (Ctrl+Enter)`}
+          onClick={start}
+        >
+          Run
+        </Button>
+        <span ref={inputButton}>
+          <IconButton
+            icon="braces"
+            label="Edit the input of the run"
+            aria-expanded={editing}
+            disabled={entry === null}
+            data-testid="run-input"
+            onClick={() => setEditing(!editing)}
+          />
+        </span>
+      </div>
+      {entry === null && reason !== '' && (
+        <p className="run-reason" data-testid="run-blocked">
+          {reason}
+        </p>
+      )}
+      {editing && entry && <InputEditor key={entry.path} entry={entry} onClose={close} />}
+    </div>
+  );
+}

@@ -1,0 +1,83 @@
+/** Line icons on a 16 px grid, drawn for this tool. */
+import type { ReactElement } from 'react';
+
+const PATHS = {
+  play: 'M5 3.2v9.6l7.6-4.8z',
+  stop: 'M4.2 4.2h7.6v7.6H4.2z',
+  braces: 'M6 2.5c-1.6 0-2 .7-2 2v1.8c0 1-.5 1.7-1.5 1.7 1 0 1.5.7 1.5 1.7v1.8c0 1.3.4 2 2 2M10 2.5c1.6 0 2 .7 2 2v1.8c0 1 .5 1.7 1.5 1.7-1 0-1.5.7-1.5 1.7v1.8c0 1.3-.4 2-2 2',
+  sun: 'M8 5.2a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6zM8 1.5v1.2M8 13.3v1.2M1.5 8h1.2M13.3 8h1.2M3.4 3.4l.9.9M11.7 11.7l.9.9M3.4 12.6l.9-.9M11.7 4.3l.9-.9',
+  moon: 'M13.2 9.7A5.7 5.7 0 0 1 6.3 2.8a5.7 5.7 0 1 0 6.9 6.9z',
+  system: 'M2 3h12v8H2zM6 13.5h4M8 11v2.5',
+  help: 'M5.8 6a2.2 2.2 0 1 1 3.2 2c-.7.4-1 .8-1 1.5M8 12.2v.1',
+  copy: 'M5.5 5.5h7v8h-7zM3.5 10.5v-8h7',
+  path: 'M2.5 4.5h4M4.5 4.5v7h4M10 9.5l2 2-2 2M10 11.5h-1.5',
+  check: 'M3.25 8.5l3.25 3.25 6.25-7',
+  close: 'M4 4l8 8M12 4l-8 8',
+  search: 'M7 2.8a4.2 4.2 0 1 0 0 8.4 4.2 4.2 0 0 0 0-8.4zM10.2 10.2l3.3 3.3',
+  up: 'M4 10l4-4 4 4',
+  down: 'M4 6l4 4 4-4',
+  right: 'M6 4l4 4-4 4',
+  plus: 'M8 3.5v9M3.5 8h9',
+  minus: 'M3.5 8h9',
+  fit: 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10',
+  left: 'M2.5 3h11v10h-11zM6.2 3v10',
+  inspector: 'M2.5 3h11v10h-11zM9.8 3v10',
+  bottom: 'M2.5 3h11v10h-11zM2.5 9.5h11',
+  folder: 'M2 4.2h4l1.3 1.5H14v7H2z',
+  save: 'M8 2.5v7M5 7l3 3 3-3M3 12.8h10',
+  replay: 'M3.2 8a4.8 4.8 0 1 0 1.5-3.5M3.2 2.8v2.4h2.4',
+  warning: 'M8 2.6l6 10.6H2zM8 6.6v3M8 11.3v.1',
+  error: 'M5.5 2.2h5l3.3 3.3v5l-3.3 3.3h-5L2.2 10.5v-5zM8 5v3.6M8 10.9v.1',
+  file: 'M4 2.2h5l3 3v8.6H4zM9 2.2v3h3',
+  // Kinds of nodes.
+  trigger: 'M9 1.8L3.5 9H8l-1 5.2L12.5 7H8z',
+  log: 'M3 4h10M3 8h10M3 12h6',
+  edit: 'M3 13l.6-2.7 7-7a1.1 1.1 0 0 1 1.6 0l.5.5a1.1 1.1 0 0 1 0 1.6l-7 7zM9.3 4.6l2.1 2.1',
+  conditional: 'M8 1.8L14.2 8 8 14.2 1.8 8zM6.6 6.7a1.5 1.5 0 1 1 2.1 1.4c-.4.2-.7.5-.7 1M8 11v.1',
+  simulate: 'M6.2 2.5h3.6M7 2.5v3.7L3.3 12a1 1 0 0 0 .9 1.5h7.6a1 1 0 0 0 .9-1.5L9 6.2V2.5M5 9.8h6',
+  http: 'M8 2.2a5.8 5.8 0 1 0 0 11.6A5.8 5.8 0 0 0 8 2.2zM2.2 8h11.6M8 2.2c2 1.7 2.8 3.6 2.8 5.8S10 12.1 8 13.8M8 2.2C6 3.9 5.2 5.8 5.2 8S6 12.1 8 13.8',
+  mail: 'M2 4h12v8.5H2zM2.3 4.5L8 9l5.7-4.5',
+  split: 'M2.5 8H6M6 8c2.5 0 2-4 5-4h2.5M6 8c2.5 0 2 4 5 4h2.5M6 8h7.5',
+  merge: 'M13.5 8H10M10 8c-2.5 0-2-4-5-4H2.5M10 8c-2.5 0-2 4-5 4H2.5',
+  wait: 'M8 2.2a5.8 5.8 0 1 0 0 11.6A5.8 5.8 0 0 0 8 2.2zM8 4.8V8l2.3 1.5',
+  node: 'M3 3h10v10H3z',
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+export function Icon({ name, size = 16 }: { name: IconName; size?: number }): ReactElement {
+  return (
+    <svg
+      className={name === 'play' || name === 'stop' ? 'icon icon-solid' : 'icon'}
+      width={size}
+      height={size}
+      viewBox="0 0 16 16"
+      aria-hidden="true"
+    >
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}
+
+const KINDS: { [kind: string]: IconName } = {
+  trigger: 'trigger',
+  log: 'log',
+  edit: 'edit',
+  filter: 'edit',
+  sort: 'edit',
+  limit: 'edit',
+  conditional: 'conditional',
+  switch: 'conditional',
+  simulate: 'simulate',
+  http: 'http',
+  smtp: 'mail',
+  split: 'split',
+  aggregator: 'merge',
+  merge: 'merge',
+  wait: 'wait',
+};
+
+/** Kinds are an open set: a new one gets a plain box until it has an icon of its own. */
+export function kindIcon(kind: string): IconName {
+  return Object.hasOwn(KINDS, kind) ? (KINDS[kind] ?? 'node') : 'node';
+}

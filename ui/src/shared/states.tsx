@@ -1,0 +1,84 @@
+/** The vocabulary of states: an icon, a word and a colour, so that no meaning hangs on colour alone. */
+import type { ReactElement } from 'react';
+import type { ExecutionPhase, NodeState } from '../generated/protocol';
+import './states.css';
+
+export const STATE_WORDS: { [K in NodeState]: string } = {
+  idle: 'Idle',
+  queued: 'Queued',
+  running: 'Running',
+  success: 'Success',
+  failed: 'Failed',
+  skipped: 'Skipped',
+};
+
+export const PHASE_WORDS: { [K in ExecutionPhase]: string } = {
+  running: 'Running',
+  completed: 'Completed',
+  failed: 'Failed',
+  halted: 'Halted',
+};
+
+const PHASE_STATES: { [K in ExecutionPhase]: NodeState } = {
+  running: 'running',
+  completed: 'success',
+  failed: 'failed',
+  halted: 'failed',
+};
+
+function glyph(state: NodeState): ReactElement {
+  switch (state) {
+    case 'idle':
+      return <circle cx="8" cy="8" r="5.25" />;
+    case 'queued':
+      return <circle cx="8" cy="8" r="5.25" strokeDasharray="0.5 2.8" strokeLinecap="round" strokeWidth="2" />;
+    case 'running':
+      return (
+        <>
+          <circle cx="8" cy="8" r="5.25" />
+          <path d="M8 2.75a5.25 5.25 0 0 1 0 10.5z" fill="currentColor" stroke="none" />
+        </>
+      );
+    case 'success':
+      return <path d="M3.25 8.5l3.25 3.25 6.25-7" strokeWidth="2" />;
+    case 'failed':
+      return <path d="M4 4l8 8M12 4l-8 8" strokeWidth="2" />;
+    case 'skipped':
+      return (
+        <>
+          <circle cx="8" cy="8" r="5.25" />
+          <path d="M4.3 11.7l7.4-7.4" />
+        </>
+      );
+  }
+}
+
+export function StateIcon({ state }: { state: NodeState }): ReactElement {
+  return (
+    <svg className={`state-icon state-${state}`} viewBox="0 0 16 16" aria-hidden="true">
+      {glyph(state)}
+    </svg>
+  );
+}
+
+export function StateLabel({ state }: { state: NodeState }): ReactElement {
+  return (
+    <span className={`state-label state-${state}`}>
+      <StateIcon state={state} />
+      <span className="state-word">{STATE_WORDS[state]}</span>
+    </span>
+  );
+}
+
+export function PhaseIcon({ phase }: { phase: ExecutionPhase }): ReactElement {
+  return <StateIcon state={PHASE_STATES[phase]} />;
+}
+
+export function PhaseLabel({ phase }: { phase: ExecutionPhase }): ReactElement {
+  return (
+    <span className={`state-label state-${PHASE_STATES[phase]}`}>
+      <PhaseIcon phase={phase} />
+      <span className="state-word">{PHASE_WORDS[phase]}</span>
+    </span>
+  );
+}

@@ -1,0 +1,90 @@
+/** Puts the features in their places; none of them knows the others. */
+import { type ReactElement, useState } from 'react';
+import { Canvas } from '../canvas/Canvas';
+import { Inspector } from '../inspector/Inspector';
+import { Library } from '../library/Library';
+import { Problems } from '../problems/Problems';
+import { TopBar } from '../run/TopBar';
+import { Splitter } from '../shared/Splitter';
+import { PANEL_LIMITS, type Panel } from '../state/preferences';
+import { shownEntry } from '../state/selectors';
+import { resizePanel, useStore } from '../state/store';
+import { ChangedBanner } from './ChangedBanner';
+import { FullPage } from './FullPage';
+import { KeysHelp } from './KeysHelp';
+import { Toasts } from './Toasts';
+import { useDrop } from './useDrop';
+import { useGlobalKeys } from './useGlobalKeys';
+import { useTheme } from './useTheme';
+import { useTitle } from './useTitle';
+import './shell.css';
+
+export function App(): ReactElement {
+  const [help, setHelp] = useState(false);
+  const dropping = useDrop();
+  useTheme();
+  useTitle();
+  useGlobalKeys(() => setHelp(true));
+  return (
+    <div className="shell">
+      <TopBar onHelp={() => setHelp(true)} />
+      <FullPage>
+        <Panels />
+      </FullPage>
+      <Toasts />
+      {help && <KeysHelp onClose={() => setHelp(false)} />}
+      {dropping && <div className="shell-drop">Drop the recording to open it</div>}
+    </div>
+  );
+}
+
+function Panels(): ReactElement {
+  const { left, right, bottom } = useStore((state) => state.preferences.panels);
+  const hasProblems = useStore((state) => (shownEntry(state)?.diagnostics.length ?? 0) > 0);
+  return (
+    <div className="panels">
+      {left.shown && (
+        <>
+          <div className="panel" style={{ width: left.size }}>
+            <Library />
+          </div>
+          <PanelSplitter panel="left" side="right" label="Width of the library" />
+        </>
+      )}
+      <main className="panel-centre">
+        <ChangedBanner />
+        <Canvas />
+        {bottom.shown && hasProblems && (
+          <>
+            <PanelSplitter panel="bottom" side="top" label="Height of the problems" />
+            <div className="panel" style={{ height: bottom.size }}>
+              <Problems />
+            </div>
+          </>
+        )}
+      </main>
+      {right.shown && (
+        <>
+          <PanelSplitter panel="right" side="left" label="Width of the inspector" />
+          <div className="panel" style={{ width: right.size }}>
+            <Inspector />
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
+
+function PanelSplitter({ panel, side, label }: { panel: Panel; side: 'left' | 'right' | 'top'; label: string }): ReactElement {
+  const size = useStore((state) => state.preferences.panels[panel].size);
+  return (
+    <Splitter
+      label={label}
+      side={side}
+      size={size}
+      min={PANEL_LIMITS[panel].min}
+      max={PANEL_LIMITS[panel].max}
+      onResize={(next) => resizePanel(panel, next)}
+    />
+  );
+}

@@ -1,0 +1,18 @@
+import type { ReactElement } from 'react';
+import { Button } from '../shared/Button';
+import { Icon } from '../shared/icons';
+import { fileHasChanged, shownEntry } from '../state/selectors';
+import { openWorkflow, useStore } from '../state/store';
+
+export function ChangedBanner(): ReactElement | null {
+  const changed = useStore(fileHasChanged);
+  const path = useStore((state) => shownEntry(state)?.path ?? null);
+  if (!changed || path === null) return null;
+  return (
+    <div className="changed-banner" role="status" data-testid="changed-banner">
+      <Icon name="file" />
+      <p>The file has changed since this execution started. You see the graph it started with.</p>
+      <Button onClick={() => openWorkflow(path)}>View the file</Button>
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+import { type ReactElement, useEffect, useRef } from 'react';
+import { IconButton } from '../shared/Button';
+
+const GROUPS: { title: string; keys: [string[], string][] }[] = [
+  {
+    title: 'Run',
+    keys: [
+      [['F5'], 'Run, if nothing runs'],
+      [['Ctrl', 'Enter'], 'Run'],
+      [['Shift', 'F5'], 'Stop'],
+    ],
+  },
+  {
+    title: 'Panels',
+    keys: [
+      [['Ctrl', 'B'], 'Library'],
+      [['Ctrl', 'I'], 'Inspector'],
+      [['Ctrl', 'J'], 'Problems'],
+      [['?'], 'This help'],
+    ],
+  },
+  {
+    title: 'Graph',
+    keys: [
+      [['←', '→'], 'Along the edges'],
+      [['↑', '↓'], 'Within a column'],
+      [['Enter'], 'Select the node'],
+      [['Esc'], 'Clear the selection'],
+      [['1'], 'Fit the graph'],
+      [['0'], 'Zoom to 100 %'],
+      [['+', '-'], 'Zoom'],
+    ],
+  },
+  {
+    title: 'JSON',
+    keys: [
+      [['↑', '↓'], 'Walk'],
+      [['→', '←'], 'Open, close'],
+      [['Ctrl', 'C'], 'Copy the value'],
+      [['Ctrl', 'Shift', 'C'], 'Copy the path'],
+    ],
+  },
+];
+
+export function KeysHelp({ onClose }: { onClose: () => void }): ReactElement {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} className="keys-help" aria-labelledby="keys-title" onClose={onClose} data-testid="keys-help">
+      <div className="keys-head">
+        <h2 id="keys-title">Keys</h2>
+        <IconButton icon="close" label="Close" onClick={() => dialog.current?.close()} />
+      </div>
+      <div className="keys-groups">
+        {GROUPS.map((group) => (
+          <section key={group.title}>
+            <h3>{group.title}</h3>
+            <dl>
+              {group.keys.map(([keys, meaning]) => (
+                <div key={meaning}>
+                  <dt>
+                    {keys.map((key) => (
+                      <kbd key={key}>{key}</kbd>
+                    ))}
+                  </dt>
+                  <dd>{meaning}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,201 @@
+/** What the user asks for, and what happens when the host answers. */
+import { type Bridge, ask, problemOf } from '../bridge/bridge';
+import { recordedBridge } from '../bridge/recorded';
+import { readRecording } from '../bridge/recording';
+import type { ExecutionView, NodeDetail, Recording, Snapshot, Update, ViewPatch } from '../generated/protocol';
+import { applyPatches } from './patch';
+import { shownDefinition, shownEntry } from './selectors';
+import { INITIAL_STATE, type State, showProblem, useStore } from './store';
+import { reduceUpdates, withSummaries } from './updates';
+
+const FRESH_RETRIES = 10;
+const FRESH_PAUSE_MILLIS = 100;
+
+interface Session {
+  bridge: Bridge;
+  stop: () => void;
+  /** Updates that arrived while a snapshot was under way; they are applied after it, in order. */
+  held: Update[] | null;
+  /** Patches that arrived while the open view was under way. */
+  waiting: ViewPatch[];
+  /** Tells a late answer that the user has opened something else meanwhile. */
+  fetch: number;
+}
+
+let session: Session | null = null;
+/** The live host to come back to when a recording is closed. */
+let home: Bridge | null = null;
+
+export function connect(bridge: Bridge): void {
+  session?.stop();
+  if (!bridge.host.readOnly) home = bridge;
+  const mine: Session = { bridge, stop: () => undefined, held: null, waiting: [], fetch: 0 };
+  session = mine;
+  const { preferences, toasts } = useStore.getState();
+  useStore.setState({ ...INITIAL_STATE, host: bridge.host, preferences, toasts });
+  mine.stop = bridge.subscribe({
+    updates: (updates) => {
+      if (session === mine) receive(mine, updates);
+    },
+    connection: (connection) => {
+      if (session !== mine) return;
+      useStore.setState({ connection });
+      if (connection.type === 'live') void refresh(mine);
+    },
+  });
+}
+
+/** After the first connection and after every lost one: the snapshot says what was missed. */
+async function refresh(mine: Session): Promise<void> {
+  mine.held ??= [];
+  try {
+    const snapshot = await ask(mine.bridge, { type: 'snapshot' });
+    if (session !== mine) return;
+    useStore.setState((state) => ({ ...fromSnapshot(snapshot), open: stillOpen(state, snapshot) }));
+  } catch (thrown) {
+    if (session === mine) showProblem(problemOf(thrown));
+  } finally {
+    release(mine);
+  }
+  const { open } = useStore.getState();
+  if (session === mine && open.type === 'execution') await fetchView(mine, open.executionId);
+}
+
+function release(mine: Session): void {
+  const held = mine.held ?? [];
+  mine.held = null;
+  if (session === mine && held.length > 0) receive(mine, held);
+}
+
+function fromSnapshot(snapshot: Snapshot): Partial<State> {
+  const { version, folder, workflows, executions } = snapshot;
+  return { ready: true, version, folder, workflows, executions };
+}
+
+/** Keeps what was open; a first visit starts with something to look at instead of an empty page. */
+function stillOpen(state: State, snapshot: Snapshot): State['open'] {
+  if (state.open.type !== 'nothing') return state.open;
+  const [workflow] = snapshot.workflows;
+  if (workflow) return { type: 'workflow', path: workflow.path };
+  const [execution] = snapshot.executions;
+  return execution ? { type: 'execution', executionId: execution.execution_id, view: null } : state.open;
+}
+
+function receive(mine: Session, updates: Update[]): void {
+  if (mine.held) {
+    mine.held.push(...updates);
+    return;
+  }
+  const { state, troubles, waiting } = reduceUpdates(useStore.getState(), updates);
+  mine.waiting.push(...waiting);
+  useStore.setState(state);
+  troubles.forEach(showProblem);
+}
+
+/** `fresh`: it was started this moment from what is shown. */
+export async function openExecution(executionId: string, fresh = false): Promise<void> {
+  if (!session) return;
+  const { open } = useStore.getState();
+  if (open.type === 'execution' && open.executionId === executionId) return;
+  session.waiting = [];
+  useStore.setState((state) => {
+    const same = fresh || samePath(state, executionId);
+    return {
+      open: { type: 'execution', executionId, view: null, meanwhile: same ? shownDefinition(state) : null },
+      selectedNode: same ? state.selectedNode : null,
+    };
+  });
+  await fetchView(session, executionId, fresh ? FRESH_RETRIES : 0);
+}
+
+/** Going from a workflow to its execution, or between two of them, keeps the node one looks at. */
+function samePath(state: State, executionId: string): boolean {
+  const path = state.executions.find((execution) => execution.execution_id === executionId)?.path ?? null;
+  return path !== null && path === shownEntry(state)?.path;
+}
+
+/** A host may answer the start before the execution can be read, so `retries` allows for a few looks. */
+async function fetchView(mine: Session, executionId: string, retries = 0): Promise<void> {
+  mine.fetch += 1;
+  const fetch = mine.fetch;
+  const wanted = (): boolean => session === mine && mine.fetch === fetch;
+  try {
+    const view = await ask(mine.bridge, { type: 'execution', execution_id: executionId });
+    if (wanted()) showView(mine, view);
+  } catch (thrown) {
+    const problem = problemOf(thrown);
+    if (retries > 0 && problem.code === 'not_found') {
+      await new Promise((resolve) => setTimeout(resolve, FRESH_PAUSE_MILLIS));
+      if (wanted()) await fetchView(mine, executionId, retries - 1);
+    } else if (wanted()) showProblem(problem);
+  }
+}
+
+function showView(mine: Session, fetched: ExecutionView): void {
+  useStore.setState((state) => {
+    if (state.open.type !== 'execution' || state.open.executionId !== fetched.summary.execution_id) return state;
+    const ahead = state.open.view !== null && state.open.view.position > fetched.position;
+    const view = ahead && state.open.view ? state.open.view : applyPatches(fetched, mine.waiting);
+    mine.waiting = [];
+    return { open: { ...state.open, view }, executions: withSummaries(state.executions, [view.summary]) };
+  });
+}
+
+/** Starts an execution and shows it. `input` undefined means the workflow's own sample. */
+export async function run(path: string, input?: unknown): Promise<void> {
+  const mine = session;
+  if (!mine || useStore.getState().starting) return;
+  useStore.setState({ starting: true });
+  try {
+    const request = input === undefined ? { type: 'run' as const, path } : { type: 'run' as const, path, input };
+    const { execution_id } = await ask(mine.bridge, request);
+    await openExecution(execution_id, true);
+  } catch (thrown) {
+    showProblem(problemOf(thrown));
+  } finally {
+    useStore.setState({ starting: false });
+  }
+}
+
+export async function cancel(executionId: string): Promise<void> {
+  if (!session) return;
+  try {
+    await ask(session.bridge, { type: 'cancel', execution_id: executionId });
+  } catch (thrown) {
+    showProblem(problemOf(thrown));
+  }
+}
+
+export async function nodeDetail(executionId: string, nodeId: string): Promise<NodeDetail> {
+  if (!session) throw new Error('There is no host to ask.');
+  return ask(session.bridge, { type: 'node_detail', execution_id: executionId, node_id: nodeId });
+}
+
+export async function fetchRecording(executionId: string): Promise<Recording | null> {
+  if (!session) return null;
+  try {
+    return await ask(session.bridge, { type: 'record', execution_id: executionId });
+  } catch (thrown) {
+    showProblem(problemOf(thrown));
+    return null;
+  }
+}
+
+/** A file that cannot be read leaves everything as it was. */
+export async function openRecording(file: File): Promise<void> {
+  try {
+    const recording = await readRecording(file);
+    connect(recordedBridge(recording, recording.start.summary.title));
+  } catch (thrown) {
+    showProblem(problemOf(thrown));
+  }
+}
+
+/** The subscription is what plays, so subscribing again plays again. */
+export function replayAgain(): void {
+  if (session?.bridge.host.mode === 'replay') connect(session.bridge);
+}
+
+export function closeRecording(): void {
+  if (home) connect(home);
+}

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_PREFERENCES, loadPreferences, savePreferences } from './preferences';
+
+const stored = (text: string | null) => ({ getItem: () => text });
+
+describe('preferences', () => {
+  it.each([null, '', 'null', '[]', '{"panels": 3}', '{"theme": "pink"}', 'no json'])('start anew from %j', (text) => {
+    expect(loadPreferences(stored(text))).toEqual(DEFAULT_PREFERENCES);
+  });
+
+  it('come back as they were saved', () => {
+    const mine = { theme: 'dark' as const, panels: { ...DEFAULT_PREFERENCES.panels, left: { size: 300, shown: false } } };
+    savePreferences(localStorage, mine);
+    expect(loadPreferences(localStorage)).toEqual(mine);
+  });
+
+  it('keep sizes within their limits', () => {
+    const text = '{"panels": {"left": {"size": 99999, "shown": true}}}';
+    expect(loadPreferences(stored(text)).panels.left.size).toBe(480);
+  });
+
+  it('survive a storage that refuses', () => {
+    const full = { setItem: () => { throw new Error('full'); } };
+    expect(() => savePreferences(full, DEFAULT_PREFERENCES)).not.toThrow();
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { WORKFLOW, diagnostic, entry, nodeView, summary, view } from '../testing/fixtures';
+import {
+  edgeViewOf,
+  fileHasChanged,
+  nodeStateOf,
+  runnable,
+  runningExecution,
+  shownDefinition,
+  shownDiagnostics,
+  stateCounts,
+} from './selectors';
+import { INITIAL_STATE, type State } from './store';
+
+const state = (more: Partial<State>): State => ({ ...INITIAL_STATE, workflows: [entry()], ...more });
+const workflowOpen = { type: 'workflow' as const, path: 'hello.json' };
+const executionOpen = { type: 'execution' as const, executionId: 'x1', view: view() };
+
+describe('what is shown', () => {
+  it('is the file of an open workflow', () => {
+    expect(shownDefinition(state({ open: workflowOpen }))).toBe(WORKFLOW);
+  });
+
+  it('is the graph an execution started with', () => {
+    const started = { ...WORKFLOW, nodes: [] };
+    const open = { ...executionOpen, view: view({ definition: started }) };
+    expect(shownDefinition(state({ open }))).toBe(started);
+  });
+
+  it('has no states where nothing ran', () => {
+    expect(nodeStateOf(state({ open: workflowOpen }), 'start')).toBe('idle');
+    expect(edgeViewOf(state({ open: executionOpen }), 'constructor')).toBeUndefined();
+    expect(nodeStateOf(state({ open: executionOpen }), 'toString')).toBe('idle');
+  });
+
+  it('tells whether the file has changed since', () => {
+    expect(fileHasChanged(state({ open: executionOpen }))).toBe(false);
+    const changed = state({ open: executionOpen, workflows: [entry({ definition_hash: 'h2', diagnostics: [diagnostic()] })] });
+    expect(fileHasChanged(changed)).toBe(true);
+    expect(shownDiagnostics(changed)).toEqual([]);
+  });
+});
+
+describe('runnable', () => {
+  it('is ready for a sound file', () => {
+    expect(runnable(state({ open: workflowOpen })).type).toBe('ready');
+    expect(runnable(state({ open: executionOpen })).type).toBe('ready');
+  });
+
+  it('is blocked by errors and says so', () => {
+    const workflows = [entry({ diagnostics: [diagnostic(), diagnostic({ severity: 'warning' })] })];
+    expect(runnable(state({ open: workflowOpen, workflows }))).toEqual({
+      type: 'blocked',
+      reason: 'Fix the error in hello.json first.',
+    });
+  });
+
+  it('is not blocked by warnings', () => {
+    const workflows = [entry({ diagnostics: [diagnostic({ severity: 'warning' })] })];
+    expect(runnable(state({ open: workflowOpen, workflows })).type).toBe('ready');
+  });
+
+  it('is absent in a recording', () => {
+    const host = { mode: 'replay' as const, title: 'Hello', readOnly: true };
+    expect(runnable(state({ host, open: executionOpen })).type).toBe('absent');
+    expect(runningExecution(state({ host, open: executionOpen }))).toBeNull();
+  });
+});
+
+describe('stateCounts', () => {
+  it('counts every node of the graph once', () => {
+    const shown = view({ summary: summary(), nodes: { start: nodeView('success'), greet: nodeView('running') } });
+    expect(stateCounts(shown)).toEqual({ idle: 2, queued: 0, running: 1, success: 1, failed: 0, skipped: 0 });
+  });
+});

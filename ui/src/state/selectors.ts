@@ -1,0 +1,115 @@
+/** What the features ask of the state. Each answer is stable while its parts are, so subscriptions stay quiet. */
+import type {
+  Diagnostic,
+  EdgeView,
+  ExecutionSummary,
+  ExecutionView,
+  Node,
+  NodeState,
+  NodeView,
+  Workflow,
+  WorkflowEntry,
+} from '../generated/protocol';
+import { own } from '../shared/record';
+import type { State } from './store';
+
+export function shownView(state: State): ExecutionView | null {
+  return state.open.type === 'execution' ? state.open.view : null;
+}
+
+/** The list hears of a change even before the view is there. */
+export function shownSummary(state: State): ExecutionSummary | null {
+  const { open } = state;
+  if (open.type !== 'execution') return null;
+  if (open.view) return open.view.summary;
+  return state.executions.find((execution) => execution.execution_id === open.executionId) ?? null;
+}
+
+/** The file that is shown, or that the shown execution was started from. */
+export function shownEntry(state: State): WorkflowEntry | null {
+  const path = state.open.type === 'workflow' ? state.open.path : shownSummary(state)?.path;
+  return state.workflows.find((entry) => entry.path === path) ?? null;
+}
+
+export function shownDefinition(state: State): Workflow | null {
+  switch (state.open.type) {
+    case 'nothing':
+      return null;
+    case 'workflow':
+      return shownEntry(state)?.definition ?? null;
+    case 'execution':
+      return state.open.view?.definition ?? state.open.meanwhile ?? null;
+  }
+}
+
+/** Diagnostics speak about the file, so they are shown at a graph only when it is the file's. */
+export function shownDiagnostics(state: State): Diagnostic[] {
+  if (state.open.type === 'nothing' || fileHasChanged(state)) return NO_DIAGNOSTICS;
+  return shownEntry(state)?.diagnostics ?? NO_DIAGNOSTICS;
+}
+
+const NO_DIAGNOSTICS: Diagnostic[] = [];
+
+export function shownTitle(state: State): string {
+  return shownSummary(state)?.title ?? shownEntry(state)?.title ?? '';
+}
+
+export function nodeViewOf(state: State, nodeId: string): NodeView | undefined {
+  const view = shownView(state);
+  return view ? own(view.nodes, nodeId) : undefined;
+}
+
+export function nodeStateOf(state: State, nodeId: string): NodeState {
+  return nodeViewOf(state, nodeId)?.state ?? 'idle';
+}
+
+export function edgeViewOf(state: State, edgeId: string): EdgeView | undefined {
+  const view = shownView(state);
+  return view ? own(view.edges, edgeId) : undefined;
+}
+
+export function fileHasChanged(state: State): boolean {
+  const summary = shownSummary(state);
+  const entry = shownEntry(state);
+  return summary !== null && entry !== null && entry.definition_hash !== summary.definition_hash;
+}
+
+export type Runnable =
+  | { type: 'ready'; entry: WorkflowEntry }
+  | { type: 'blocked'; reason: string }
+  /** The host cannot run anything: the button is absent. */
+  | { type: 'absent' };
+
+export function runnable(state: State): Runnable {
+  if (state.host.readOnly || state.connection.type === 'refused') return { type: 'absent' };
+  const entry = shownEntry(state);
+  if (!entry) return { type: 'blocked', reason: 'Select a workflow to run it.' };
+  const errors = countSeverity(entry.diagnostics, 'error');
+  if (errors > 0) return { type: 'blocked', reason: `Fix ${errors === 1 ? 'the error' : `${errors} errors`} in ${entry.path} first.` };
+  if (!entry.definition) return { type: 'blocked', reason: `${entry.path} could not be read as a workflow.` };
+  if (state.starting) return { type: 'blocked', reason: 'The execution is being started.' };
+  return { type: 'ready', entry };
+}
+
+export function runningExecution(state: State): string | null {
+  const summary = shownSummary(state);
+  return summary?.phase === 'running' && !state.host.readOnly ? summary.execution_id : null;
+}
+
+export function countSeverity(diagnostics: readonly Diagnostic[], severity: Diagnostic['severity']): number {
+  return diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
+}
+
+export function nodeById(definition: Workflow | null, nodeId: string | null): Node | null {
+  if (nodeId === null) return null;
+  return definition?.nodes.find((node) => node.id === nodeId) ?? null;
+}
+
+export type StateCounts = { [K in NodeState]: number };
+
+/** Nodes by state, over the whole graph. */
+export function stateCounts(view: ExecutionView): StateCounts {
+  const counts: StateCounts = { idle: 0, queued: 0, running: 0, success: 0, failed: 0, skipped: 0 };
+  for (const node of view.definition.nodes) counts[own(view.nodes, node.id)?.state ?? 'idle'] += 1;
+  return counts;
+}

@@ -1,0 +1,129 @@
+/** The one store. What is derived from it lives in selectors.ts, what talks to the host in actions.ts. */
+import { create } from 'zustand';
+import type { Connection, Host } from '../bridge/bridge';
+import type { ExecutionSummary, ExecutionView, Problem, Workflow, WorkflowEntry } from '../generated/protocol';
+import {
+  DEFAULT_PREFERENCES,
+  type Panel,
+  type Preferences,
+  type Theme,
+  clampPanel,
+  loadPreferences,
+  savePreferences,
+} from './preferences';
+
+export type Open =
+  | { type: 'nothing' }
+  | { type: 'workflow'; path: string }
+  /**
+   * `view` is null until the host has answered. `meanwhile` is the graph that stays in sight until then, where it is most
+   * likely the same: nothing should blink when a workflow is run.
+   */
+  | { type: 'execution'; executionId: string; view: ExecutionView | null; meanwhile?: Workflow | null };
+
+export interface Toast {
+  id: number;
+  problem: Problem;
+}
+
+export interface State {
+  host: Host;
+  connection: Connection;
+  /** True after the first snapshot. */
+  ready: boolean;
+  version: string;
+  folder: string;
+  workflows: WorkflowEntry[];
+  executions: ExecutionSummary[];
+  open: Open;
+  selectedNode: string | null;
+  /** The node the keyboard is at; the one tab stop of the graph. */
+  focusedNode: string | null;
+  /** A run was asked for and not answered yet. */
+  starting: boolean;
+  toasts: Toast[];
+  preferences: Preferences;
+}
+
+const MOST_TOASTS = 4;
+
+export const INITIAL_STATE: State = {
+  host: { mode: 'web', title: '', readOnly: false },
+  connection: { type: 'connecting' },
+  ready: false,
+  version: '',
+  folder: '',
+  workflows: [],
+  executions: [],
+  open: { type: 'nothing' },
+  selectedNode: null,
+  focusedNode: null,
+  starting: false,
+  toasts: [],
+  preferences: DEFAULT_PREFERENCES,
+};
+
+export const useStore = create<State>()(() => ({
+  ...INITIAL_STATE,
+  preferences: typeof localStorage === 'undefined' ? DEFAULT_PREFERENCES : loadPreferences(localStorage),
+}));
+
+export function selectNode(selectedNode: string | null): void {
+  useStore.setState(selectedNode === null ? { selectedNode } : { selectedNode, focusedNode: selectedNode });
+}
+
+export function focusNode(focusedNode: string | null): void {
+  useStore.setState({ focusedNode });
+}
+
+export function openWorkflow(path: string): void {
+  useStore.setState((state) =>
+    state.open.type === 'workflow' && state.open.path === path
+      ? state
+      : { open: { type: 'workflow', path }, selectedNode: null },
+  );
+}
+
+let lastToast = 0;
+
+export function showProblem(problem: Problem): void {
+  lastToast += 1;
+  const toast = { id: lastToast, problem };
+  useStore.setState((state) => ({
+    // The same complaint twice is one complaint.
+    toasts: [...state.toasts.filter((other) => other.problem.message !== problem.message), toast].slice(-MOST_TOASTS),
+  }));
+}
+
+export function dismissToast(id: number): void {
+  useStore.setState((state) => ({ toasts: state.toasts.filter((toast) => toast.id !== id) }));
+}
+
+export function setTheme(theme: Theme): void {
+  changePreferences((preferences) => ({ ...preferences, theme }));
+}
+
+export function resizePanel(panel: Panel, size: number): void {
+  changePanel(panel, { size: clampPanel(panel, size) });
+}
+
+export function showPanel(panel: Panel, shown: boolean): void {
+  changePanel(panel, { shown });
+}
+
+export function togglePanel(panel: Panel): void {
+  showPanel(panel, !useStore.getState().preferences.panels[panel].shown);
+}
+
+function changePanel(panel: Panel, change: { size?: number; shown?: boolean }): void {
+  changePreferences((preferences) => ({
+    ...preferences,
+    panels: { ...preferences.panels, [panel]: { ...preferences.panels[panel], ...change } },
+  }));
+}
+
+function changePreferences(change: (preferences: Preferences) => Preferences): void {
+  const preferences = change(useStore.getState().preferences);
+  useStore.setState({ preferences });
+  savePreferences(localStorage, preferences);
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { entry, nodeView, patch, summary, view } from '../testing/fixtures';
+import { reduceUpdates } from './updates';
+
+const empty = { workflows: [], executions: [], open: { type: 'nothing' as const } };
+
+describe('reduceUpdates', () => {
+  it('adds an execution it did not know, newest first', () => {
+    const before = { ...empty, executions: [summary()] };
+    const late = summary({ execution_id: 'x2', started_at: 5_000 });
+    const { state } = reduceUpdates(before, [{ type: 'execution', data: patch(1, { execution_id: 'x2', summary: late }) }]);
+    expect(state.executions.map((each) => each.execution_id)).toEqual(['x2', 'x1']);
+  });
+
+  it('replaces a known summary where it stands', () => {
+    const before = { ...empty, executions: [summary({ execution_id: 'x0' }), summary()] };
+    const done = summary({ phase: 'completed' });
+    const { state } = reduceUpdates(before, [{ type: 'execution', data: patch(2, { summary: done }) }]);
+    expect(state.executions.map((each) => each.phase)).toEqual(['running', 'completed']);
+  });
+
+  it('applies patches to the open view', () => {
+    const before = { ...empty, open: { type: 'execution' as const, executionId: 'x1', view: view() } };
+    const { state, waiting } = reduceUpdates(before, [
+      { type: 'execution', data: patch(2, { nodes: { start: nodeView('success') } }) },
+    ]);
+    expect(state.open.type === 'execution' && state.open.view?.nodes.start?.state).toBe('success');
+    expect(waiting).toEqual([]);
+  });
+
+  it('hands patches back while the view is on its way', () => {
+    const before = { ...empty, open: { type: 'execution' as const, executionId: 'x1', view: null } };
+    const mine = patch(2);
+    const other = patch(2, { execution_id: 'x2', summary: summary({ execution_id: 'x2' }) });
+    const { waiting } = reduceUpdates(before, [mine, other].map((data) => ({ type: 'execution', data })));
+    expect(waiting).toEqual([mine]);
+  });
+
+  it('takes the list of workflows and tells troubles', () => {
+    const problem = { code: 'store_full' as const, message: 'The disk is full.', hint: 'Make room.' };
+    const { state, troubles } = reduceUpdates(empty, [
+      { type: 'workflows', data: [entry()] },
+      { type: 'trouble', data: problem },
+    ]);
+    expect(state.workflows).toHaveLength(1);
+    expect(troubles).toEqual([problem]);
+  });
+});

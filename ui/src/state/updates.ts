@@ -1,0 +1,58 @@
+/** What a batch of updates does to the state. Pure, so that order and loss can be tested. */
+import type { ExecutionSummary, Problem, Update, ViewPatch } from '../generated/protocol';
+import { applyPatches } from './patch';
+import type { State } from './store';
+
+export interface Reduced {
+  state: Pick<State, 'workflows' | 'executions' | 'open'>;
+  troubles: Problem[];
+  /** Patches of the open execution whose view has not arrived yet. */
+  waiting: ViewPatch[];
+}
+
+export function reduceUpdates(before: Reduced['state'], updates: readonly Update[]): Reduced {
+  let { workflows, executions } = before;
+  const troubles: Problem[] = [];
+  const patches: ViewPatch[] = [];
+  for (const update of updates) {
+    switch (update.type) {
+      case 'workflows':
+        workflows = update.data;
+        break;
+      case 'execution':
+        patches.push(update.data);
+        break;
+      case 'trouble':
+        troubles.push(update.data);
+        break;
+    }
+  }
+  executions = withSummaries(executions, patches.map((patch) => patch.summary));
+  const { open, waiting } = openAfter(before.open, patches);
+  return { state: { workflows, executions, open }, troubles, waiting };
+}
+
+/** Known executions stay where they are; new ones come first. */
+export function withSummaries(
+  executions: ExecutionSummary[],
+  summaries: readonly ExecutionSummary[],
+): ExecutionSummary[] {
+  if (summaries.length === 0) return executions;
+  const latest = new Map(summaries.map((summary) => [summary.execution_id, summary]));
+  const known = executions.map((execution) => {
+    const replacement = latest.get(execution.execution_id);
+    latest.delete(execution.execution_id);
+    return replacement ?? execution;
+  });
+  const fresh = [...latest.values()].sort((a, b) => b.started_at - a.started_at);
+  return [...fresh, ...known];
+}
+
+function openAfter(open: State['open'], patches: ViewPatch[]): { open: State['open']; waiting: ViewPatch[] } {
+  if (open.type !== 'execution') return { open, waiting: [] };
+  const mine = patches.filter((patch) => patch.execution_id === open.executionId);
+  if (mine.length === 0) return { open, waiting: [] };
+  if (open.view === null) return { open, waiting: mine };
+  const view = applyPatches(open.view, mine);
+  return { open: view === open.view ? open : { ...open, view }, waiting: [] };
+}
