@@ -8,8 +8,8 @@ use std::{
 
 use engine::{Message, Plan};
 use protocol::{
-    Child, ErrorCode, Event, ExecutionEnded, ExecutionId, ExecutionStarted, ExecutionStatus, Fact, Firing,
-    MessageId, Millis, NodeError, NodeFailed, NodeStarted, NodeSucceeded, Payload,
+    Consequence, EdgeId, ErrorCode, Event, ExecutionEnded, ExecutionId, ExecutionStarted, ExecutionStatus,
+    Fact, Firing, Millis, NodeError, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Payload,
 };
 use recording::{Ledger, LedgerError};
 use runtime::{Announcement, Conclusion, Receipt};
@@ -20,7 +20,8 @@ use crate::Start;
 #[derive(Default)]
 pub struct Executions {
     pub running: HashMap<ExecutionId, Execution>,
-    pub ready: VecDeque<Message>,
+    /// Executions with work that is ready, each once. They take turns, so that a large one does not starve a small one.
+    turns: VecDeque<ExecutionId>,
     pub closed: bool,
 }
 
@@ -28,15 +29,41 @@ pub struct Execution {
     id: ExecutionId,
     ledger: Ledger,
     stopped: watch::Sender<bool>,
+    has_turn: bool,
+}
+
+impl Executions {
+    /// The next message, from the execution whose turn it is.
+    pub fn next(&mut self) -> Option<(&Execution, Message)> {
+        while let Some(id) = self.turns.pop_front() {
+            let Some(execution) = self.running.get_mut(&id) else { continue };
+            execution.has_turn = false;
+            if let Some(message) = execution.ledger.next_ready() {
+                self.take_turns(&id);
+                return self.running.get(&id).map(|execution| (execution, message));
+            }
+        }
+        None
+    }
+
+    /// Puts an execution in line if it has something ready.
+    pub fn take_turns(&mut self, id: &ExecutionId) {
+        if let Some(execution) = self.running.get_mut(id)
+            && !execution.has_turn
+            && execution.ledger.ready_count() > 0
+        {
+            execution.has_turn = true;
+            self.turns.push_back(id.clone());
+        }
+    }
+
+    pub fn next_due(&self) -> Option<Millis> {
+        self.running.values().filter_map(Execution::next_due).min()
+    }
 }
 
 impl Execution {
-    pub fn start(start: &Start, now: Millis) -> Result<(Self, Vec<Message>, Vec<Event>), LedgerError> {
-        let messages = start.plan.starts.iter().map(|&node| {
-            let node_id = start.plan.nodes[node].id.clone();
-            let message_id = MessageId::start(&start.execution_id, &node_id);
-            Child { message_id, node_id, edge_id: None, lineage: Vec::new() }
-        });
+    pub fn start(start: &Start, now: Millis) -> Result<(Self, Vec<Event>), LedgerError> {
         let definition = serde_json::to_value(&*start.plan.workflow).unwrap_or_default();
         let fact = Fact::ExecutionStarted(ExecutionStarted {
             workflow_id: start.workflow_id.clone(),
@@ -45,30 +72,22 @@ impl Execution {
             definition_hash: start.plan.hash.clone(),
             definition: Payload::new(definition),
             input: start.input.clone(),
-            messages: messages.collect(),
+            starts: start.plan.starts.iter().map(|&node| start.plan.nodes[node].id.clone()).collect(),
         });
         let ledger = Ledger::new(start.execution_id.clone(), Arc::clone(&start.plan));
-        let mut execution =
-            Self { id: start.execution_id.clone(), ledger, stopped: watch::Sender::new(false) };
-        let (event, messages) = execution.append(now, fact)?;
-        Ok((execution, messages, vec![event]))
+        let mut execution = Self::over(start.execution_id.clone(), ledger);
+        let event = execution.append(now, fact)?;
+        Ok((execution, vec![event]))
     }
 
-    /// As it was before the crash.
+    /// As it was before the crash. A message that had been started begins its next attempt.
     pub fn recover(events: &[Event]) -> Result<Self, LedgerError> {
-        let ledger = Ledger::replay(events)?;
         let id = events.first().map_or_else(|| ExecutionId::from(""), |event| event.execution_id.clone());
-        Ok(Self { id, ledger, stopped: watch::Sender::new(false) })
+        Ok(Self::over(id, Ledger::replay(events)?))
     }
 
-    /// The messages under way after a crash. One that had been started begins its next attempt.
-    pub fn interrupted(&self) -> Vec<Message> {
-        let again = |opened: &recording::Opened| {
-            let mut message = opened.message.clone();
-            message.attempt += u32::from(opened.started);
-            message
-        };
-        self.ledger.open().map(again).collect()
+    fn over(id: ExecutionId, ledger: Ledger) -> Self {
+        Self { id, ledger, stopped: watch::Sender::new(false), has_turn: false }
     }
 
     pub fn plan(&self) -> &Arc<Plan> {
@@ -77,6 +96,14 @@ impl Execution {
 
     pub fn has_ended(&self) -> bool {
         self.ledger.is_ended()
+    }
+
+    pub fn ready_count(&self) -> usize {
+        self.ledger.ready_count()
+    }
+
+    pub fn next_due(&self) -> Option<Millis> {
+        self.ledger.next_due()
     }
 
     pub fn stopped(&self) -> watch::Receiver<bool> {
@@ -90,37 +117,62 @@ impl Execution {
     ) -> Result<Vec<Event>, LedgerError> {
         let Some(firing) = self.firing(receipt) else { return Ok(Vec::new()) };
         let fact = Fact::NodeStarted(NodeStarted { firing, parameters: announcement.parameters });
-        let (event, _) = self.append(announcement.at, fact)?;
-        Ok(vec![event])
+        Ok(vec![self.append(announcement.at, fact)?])
+    }
+
+    pub fn park(&mut self, receipt: &Receipt, now: Millis, due: Millis) -> Result<Vec<Event>, LedgerError> {
+        let Some(firing) = self.firing(receipt) else { return Ok(Vec::new()) };
+        Ok(vec![self.append(now, Fact::NodeParked(NodeParked { firing, due }))?])
+    }
+
+    /// Wakes what is due.
+    pub fn wake(&mut self, now: Millis) -> Result<Vec<Event>, LedgerError> {
+        let facts = self.ledger.wake(now);
+        facts.into_iter().map(|fact| self.append(now, fact)).collect()
     }
 
     /// The commit of one message, and the end of the execution where it was the last or has failed for good.
-    pub fn commit(
-        &mut self,
-        receipt: &Receipt,
-        conclusion: Conclusion,
-    ) -> Result<(Vec<Event>, Vec<Message>), LedgerError> {
+    pub fn commit(&mut self, receipt: &Receipt, conclusion: Conclusion) -> Result<Vec<Event>, LedgerError> {
         // A message that is not under way was committed before; the receipt is a duplicate.
-        let Some(firing) = self.firing(receipt) else { return Ok((Vec::new(), Vec::new())) };
+        let Some(firing) = self.firing(receipt) else { return Ok(Vec::new()) };
         let Conclusion { at, duration, effects } = conclusion;
-        let children = effects.children;
+        let duration = self.rested_since(receipt).map_or(duration, |began| at - began);
+        let id = |&edge: &usize| -> EdgeId { self.ledger.plan().edges[edge].source.id.clone() };
+        let taken = effects.taken.iter().map(id).collect();
+        let arrivals = Vec::new();
         let (fact, error) = match effects.outcome {
-            Ok(output) => (Fact::NodeSucceeded(NodeSucceeded { firing, duration, output, children }), None),
+            Ok(output) => {
+                let (items, output) = (output.items, output.payload);
+                (
+                    Fact::NodeSucceeded(NodeSucceeded { firing, duration, output, items, taken, arrivals }),
+                    None,
+                )
+            }
             Err(error) => {
-                let failed = NodeFailed { firing, duration, error: error.clone(), children };
+                let consequence = effects.consequence;
+                let failed =
+                    NodeFailed { firing, duration, error: error.clone(), taken, consequence, arrivals };
                 (Fact::NodeFailed(failed), Some(error))
             }
         };
-        let (event, messages) = self.append(at, fact)?;
-        let mut events = vec![event];
-        if effects.halts {
+        let mut events = vec![self.append(at, fact)?];
+        if effects.consequence == Consequence::Halt {
             events.push(self.end(at, ExecutionStatus::Halted, error)?);
-            return Ok((events, Vec::new()));
+        } else if self.ledger.is_quiet() {
+            let (status, error) = self.verdict();
+            events.push(self.end(at, status, error)?);
         }
-        if self.ledger.is_quiet() {
-            events.push(self.end(at, ExecutionStatus::Completed, None)?);
+        Ok(events)
+    }
+
+    /// Nothing is under way any more. That is the end, unless somebody still waits.
+    fn verdict(&self) -> (ExecutionStatus, Option<NodeError>) {
+        let undecided = self.ledger.undecided();
+        if undecided.is_empty() {
+            return (ExecutionStatus::Completed, None);
         }
-        Ok((events, messages))
+        let message = format!("nothing is under way, yet {}", undecided.join("; "));
+        (ExecutionStatus::Failed, Some(NodeError::new(ErrorCode::Stalled, message)))
     }
 
     pub fn cancel(&mut self, now: Millis) -> Result<Vec<Event>, LedgerError> {
@@ -134,9 +186,15 @@ impl Execution {
         status: ExecutionStatus,
         error: Option<NodeError>,
     ) -> Result<Event, LedgerError> {
-        let (event, _) = self.append(at, Fact::ExecutionEnded(ExecutionEnded { status, error }))?;
+        let event = self.append(at, Fact::ExecutionEnded(ExecutionEnded { status, error }))?;
         self.stopped.send_replace(true);
         Ok(event)
+    }
+
+    /// When a firing that has rested began; its rest is part of its time.
+    fn rested_since(&self, receipt: &Receipt) -> Option<Millis> {
+        let opened = self.ledger.get(&receipt.message_id)?;
+        opened.message.resumed.and(opened.started)
     }
 
     fn firing(&self, receipt: &Receipt) -> Option<Firing> {
@@ -144,14 +202,23 @@ impl Execution {
         Some(Firing {
             message_id: receipt.message_id.clone(),
             node_id: self.ledger.plan().nodes[message.node].id.clone(),
-            lineage: message.lineage.to_vec(),
+            lineage: message.lineage.clone(),
             attempt: receipt.attempt,
         })
     }
 
-    fn append(&mut self, at: Millis, fact: Fact) -> Result<(Event, Vec<Message>), LedgerError> {
-        let event = Event { execution_id: self.id.clone(), seq: self.ledger.position() + 1, at, fact };
-        let messages = self.ledger.apply(&event)?;
-        Ok((event, messages))
+    fn append(&mut self, at: Millis, fact: Fact) -> Result<Event, LedgerError> {
+        let mut event = Event { execution_id: self.id.clone(), seq: self.ledger.position() + 1, at, fact };
+        let heard = self.ledger.apply(&event)?;
+        match &mut event.fact {
+            Fact::NodeSucceeded(done) => done.arrivals = heard,
+            Fact::NodeFailed(done) => done.arrivals = heard,
+            Fact::ExecutionStarted(_)
+            | Fact::NodeStarted(_)
+            | Fact::NodeParked(_)
+            | Fact::TimedOut(_)
+            | Fact::ExecutionEnded(_) => {}
+        }
+        Ok(event)
     }
 }

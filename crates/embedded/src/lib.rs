@@ -6,8 +6,8 @@ mod journal;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use engine::{Message, Plan};
-use protocol::{Event, ExecutionId, Payload, WorkflowId};
+use engine::Plan;
+use protocol::{Event, ExecutionId, Millis, Payload, WorkflowId};
 use recording::{LedgerError, Store, StoreError};
 use runtime::{Announcement, Backend, Clock, Conclusion, Delivery, Receipt, Stopped};
 use tokio::sync::{Notify, mpsc};
@@ -42,9 +42,13 @@ pub struct Start {
     pub path: Option<String>,
 }
 
+/// A large fan-out wakes this many workers at most; they find the rest by themselves.
+const MOST_WOKEN: usize = 256;
+
 pub struct Embedded {
     executions: Mutex<Executions>,
     ready: Notify,
+    timers: Notify,
     journal: Journal,
     clock: Clock,
 }
@@ -55,6 +59,7 @@ impl Embedded {
         Arc::new(Self {
             executions: Mutex::new(Executions::default()),
             ready: Notify::new(),
+            timers: Notify::new(),
             journal: Journal::start(store),
             clock,
         })
@@ -64,10 +69,8 @@ impl Embedded {
     pub async fn recover(&self, store: &Store) -> Result<Vec<ExecutionId>, EmbeddedError> {
         let unfinished = store.unfinished().await?;
         for id in &unfinished {
-            let events = store.events(id).await?;
-            let execution = Execution::recover(&events)?;
-            let messages = execution.interrupted();
-            self.enqueue(&mut self.lock(), id, execution, messages);
+            let execution = Execution::recover(&store.events(id).await?)?;
+            self.take_in(&mut self.lock(), id, execution);
         }
         Ok(unfinished)
     }
@@ -80,11 +83,11 @@ impl Embedded {
     /// Returns when the start is durable, so that whoever is told the id can ask for it.
     pub async fn start(&self, start: Start) -> Result<(), EmbeddedError> {
         self.journal.room().await?;
-        let (execution, messages, events) = Execution::start(&start, self.clock.now())?;
+        let (execution, events) = Execution::start(&start, self.clock.now())?;
         {
             let mut executions = self.lock();
             self.journal.push(events);
-            self.enqueue(&mut executions, &start.execution_id, execution, messages);
+            self.take_in(&mut executions, &start.execution_id, execution);
         }
         self.journal.durable().await?;
         Ok(())
@@ -93,48 +96,61 @@ impl Embedded {
     /// Ends an execution as halted.
     pub async fn cancel(&self, id: &ExecutionId) -> Result<(), EmbeddedError> {
         self.journal.room().await?;
-        let mut executions = self.lock();
-        let execution =
-            executions.running.get_mut(id).ok_or_else(|| EmbeddedError::NotRunning(id.clone()))?;
-        let events = execution.cancel(self.clock.now())?;
-        self.journal.push(events);
-        self.forget(&mut executions, id);
-        Ok(())
+        let now = self.clock.now();
+        match self.change(&mut self.lock(), id, |execution| execution.cancel(now))? {
+            true => Ok(()),
+            false => Err(EmbeddedError::NotRunning(id.clone())),
+        }
     }
 
     /// Waits until everything that has happened so far is durable, then lets the workers go home.
     pub async fn close(&self) -> Result<(), EmbeddedError> {
         self.lock().closed = true;
         self.ready.notify_waiters();
+        self.timers.notify_waiters();
         self.journal.durable().await?;
         Ok(())
     }
 
-    fn enqueue(
+    fn take_in(&self, executions: &mut Executions, id: &ExecutionId, execution: Execution) {
+        let ready = execution.ready_count();
+        executions.running.insert(id.clone(), execution);
+        self.made_ready(executions, id, ready);
+        self.timers.notify_waiters();
+    }
+
+    /// Changes an execution and hands over the events of the change, in one step. False if it is not running.
+    fn change(
         &self,
         executions: &mut Executions,
         id: &ExecutionId,
-        execution: Execution,
-        messages: Vec<Message>,
-    ) {
-        executions.running.insert(id.clone(), execution);
-        self.add_ready(executions, messages);
+        change: impl FnOnce(&mut Execution) -> Result<Vec<Event>, LedgerError>,
+    ) -> Result<bool, EmbeddedError> {
+        // An execution that has ended needs nothing any more.
+        let Some(execution) = executions.running.get_mut(id) else { return Ok(false) };
+        let (due, before) = (execution.next_due(), execution.ready_count());
+        let events = change(execution)?;
+        let (next_due, after, ended) = (execution.next_due(), execution.ready_count(), execution.has_ended());
+        self.journal.push(events);
+        match ended {
+            true => {
+                executions.running.remove(id);
+                self.clock.work_ended(before);
+            }
+            false => self.made_ready(executions, id, after - before.min(after)),
+        }
+        if next_due != due {
+            self.timers.notify_waiters();
+        }
+        Ok(true)
     }
 
-    fn add_ready(&self, executions: &mut Executions, messages: Vec<Message>) {
-        self.clock.work_began(messages.len());
-        for message in messages {
-            executions.ready.push_back(message);
+    fn made_ready(&self, executions: &mut Executions, id: &ExecutionId, messages: usize) {
+        self.clock.work_began(messages);
+        executions.take_turns(id);
+        for _ in 0..messages.min(MOST_WOKEN) {
             self.ready.notify_one();
         }
-    }
-
-    /// An execution has ended: what is left of its messages is dropped.
-    fn forget(&self, executions: &mut Executions, id: &ExecutionId) {
-        executions.running.remove(id);
-        let before = executions.ready.len();
-        executions.ready.retain(|message| message.execution_id != *id);
-        self.clock.work_ended(before - executions.ready.len());
     }
 
     fn next(&self) -> Option<Option<Delivery>> {
@@ -142,8 +158,7 @@ impl Embedded {
         if executions.closed {
             return Some(None);
         }
-        let message = executions.ready.pop_front()?;
-        let execution = executions.running.get(&message.execution_id)?;
+        let (execution, message) = executions.next()?;
         let receipt = Receipt {
             execution_id: message.execution_id.clone(),
             message_id: message.id.clone(),
@@ -177,26 +192,48 @@ impl Backend for Embedded {
 
     async fn announce(&self, receipt: &Receipt, announcement: Announcement) -> Result<(), EmbeddedError> {
         self.journal.room().await?;
+        let announce = |execution: &mut Execution| execution.announce(receipt, announcement);
+        self.change(&mut self.lock(), &receipt.execution_id, announce)?;
+        Ok(())
+    }
+
+    async fn park(&self, receipt: Receipt, now: Millis, due: Millis) -> Result<(), EmbeddedError> {
+        self.journal.room().await?;
+        let park = |execution: &mut Execution| execution.park(&receipt, now, due);
+        self.change(&mut self.lock(), &receipt.execution_id, park)?;
+        self.clock.work_ended(1);
+        Ok(())
+    }
+
+    fn next_due(&self) -> Option<Millis> {
+        self.lock().next_due()
+    }
+
+    async fn timers_changed(&self) -> bool {
+        let changed = self.timers.notified();
+        if self.lock().closed {
+            return false;
+        }
+        tokio::select! {
+            () = changed => !self.lock().closed,
+            () = self.journal.failed() => false,
+        }
+    }
+
+    async fn fire_due(&self, now: Millis) -> Result<(), EmbeddedError> {
+        self.journal.room().await?;
         let mut executions = self.lock();
-        // An execution that has ended meanwhile needs no news.
-        if let Some(execution) = executions.running.get_mut(&receipt.execution_id) {
-            self.journal.push(execution.announce(receipt, announcement)?);
+        let ids: Vec<ExecutionId> = executions.running.keys().cloned().collect();
+        for id in ids {
+            self.change(&mut executions, &id, |execution| execution.wake(now))?;
         }
         Ok(())
     }
 
     async fn commit(&self, receipt: Receipt, conclusion: Conclusion) -> Result<(), EmbeddedError> {
         self.journal.room().await?;
-        let mut executions = self.lock();
-        if let Some(execution) = executions.running.get_mut(&receipt.execution_id) {
-            let (events, messages) = execution.commit(&receipt, conclusion)?;
-            let ended = execution.has_ended();
-            self.journal.push(events);
-            self.add_ready(&mut executions, messages);
-            if ended {
-                self.forget(&mut executions, &receipt.execution_id);
-            }
-        }
+        let commit = |execution: &mut Execution| execution.commit(&receipt, conclusion);
+        self.change(&mut self.lock(), &receipt.execution_id, commit)?;
         self.clock.work_ended(1);
         Ok(())
     }

@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use protocol::{ErrorCode, MessageId, Payload};
+use protocol::{ErrorCode, Lineage, MessageId, Payload};
 use runeglass_engine::{Context, Limits, Message, Plan, Work, conclude, load, prepare};
 use serde_json::{Value, json};
 
@@ -20,9 +20,11 @@ fn run(plan: &Plan, input: Value) -> BTreeMap<String, Result<Value, (ErrorCode, 
         execution_id: "x".into(),
         id: MessageId::start(&execution, &plan.nodes[node].id),
         node,
-        lineage: [].into(),
+        lineage: Lineage::default(),
         context: Context::start(Payload::new(input.clone())),
         attempt: 1,
+        joined: None,
+        resumed: None,
     };
     let mut messages: Vec<Message> = plan.starts.iter().map(start).collect();
     let mut results = BTreeMap::new();
@@ -31,15 +33,16 @@ fn run(plan: &Plan, input: Value) -> BTreeMap<String, Result<Value, (ErrorCode, 
             Work::Done(output) => Ok(output),
             Work::Failed(error) => Err(error),
             Work::Sleep { then, .. } => *then,
+            Work::Wait { due } => Ok(Payload::new(json!({"due": due})).into()),
         };
         let effects = conclude(plan, &message, answer);
         let node = &plan.nodes[message.node];
-        let context = message.context.after(node, effects.outcome.as_ref());
-        let shown = effects.outcome.map(|output| output.value().clone());
+        let context = message.context.after(node, effects.outcome.as_ref().map(|output| &output.payload));
+        let shown = effects.outcome.map(|output| output.payload.value().clone());
         results.insert(node.id.to_string(), shown.map_err(|error| (error.code, error.message)));
-        messages.extend(effects.children.into_iter().map(|child| Message {
-            id: child.message_id,
-            node: plan.node(&child.node_id).unwrap(),
+        messages.extend(effects.taken.into_iter().map(|edge| Message {
+            id: message.id.child(&plan.edges[edge].source.id, 0),
+            node: plan.edges[edge].to,
             context: context.clone(),
             ..message.clone()
         }));
@@ -177,11 +180,148 @@ fn simulate() {
     check_node("simulate", json!({}), json!(1), Ok(json!({"ok": true, "latency_ms": 0})));
     check_node("simulate", json!({"output": "$trigger"}), json!([1]), Ok(json!([1])));
     check_node("simulate", json!({"output": null}), json!(1), Ok(json!(null)));
+    let dollars = json!({"output": {"price": ["$$5", {"also": "$$trigger"}]}});
+    check_node("simulate", dollars, json!(1), Ok(json!({"price": ["$5", {"also": "$trigger"}]})));
     let fails = json!({"failure_rate": "1", "error_message": "down"});
     check_node("simulate", fails, json!(1), Err((ErrorCode::SimulatedFailure, "down")));
     let negative = Err((ErrorCode::InvalidParameter, "zero or more"));
     check_node("simulate", json!({"latency_ms": -1}), json!(1), negative.clone());
     check_node("simulate", json!({"latency_ms": "soon"}), json!(1), negative);
+}
+
+#[test]
+fn switch() {
+    let workflow = json!({
+        "nodes": [
+            {"id": "t", "type": "trigger"},
+            {"id": "s", "type": "switch", "parameters": {
+                "rules": [
+                    {"value": "$trigger.n", "operator": ">", "compare": 10},
+                    {"value": "$trigger.s", "operator": "contains", "compare": "x"}
+                ],
+                "routes": ["big", null, "other"]}},
+            {"id": "b", "type": "log", "parameters": {"message": "b"}},
+            {"id": "o", "type": "log", "parameters": {"message": "o"}}
+        ],
+        "edges": [
+            {"id": "e", "src": "t", "dst": "s"},
+            {"id": "big", "src": "s", "dst": "b"},
+            {"id": "other", "src": "s", "dst": "o"}
+        ]
+    });
+    let plan = plan(workflow);
+    for (input, index, followed) in [
+        (json!({"n": 11, "s": "x"}), 0, vec!["b", "s", "t"]),
+        (json!({"n": "9", "s": "axb"}), 1, vec!["s", "t"]),
+        (json!({"n": 9, "s": ""}), 2, vec!["o", "s", "t"]),
+    ] {
+        let results = run(&plan, input.clone());
+        assert_eq!(results["s"].as_ref().unwrap()["output_index"], index, "{input}");
+        assert_eq!(results.keys().collect::<Vec<_>>(), followed, "{input}");
+    }
+}
+
+#[test]
+fn lists() {
+    let input = json!([{"n": 3, "s": "b"}, {"n": 1, "s": "A"}, {"s": "c"}, {"n": 2, "s": null}]);
+    let list = |parameters: Value| {
+        let mut all = json!({"input_array": "$trigger"});
+        parameters.as_object().unwrap().iter().for_each(|(name, value)| all[name] = value.clone());
+        all
+    };
+    let numbers = |found: &[i64]| json!(found);
+    let check = |kind: &str, parameters: Value, expected: &[i64]| {
+        let workflow = json!({
+            "nodes": [{"id": "t", "type": "trigger"}, {"id": "n", "type": kind, "parameters": list(parameters.clone())}],
+            "edges": [{"id": "e", "src": "t", "dst": "n"}]
+        });
+        let found = run(&plan(workflow), input.clone()).remove("n").unwrap().unwrap();
+        let items = found["$json"].as_array().unwrap();
+        let found: Vec<i64> = items.iter().map(|item| item["n"].as_i64().unwrap_or(0)).collect();
+        assert_eq!(numbers(&found), numbers(expected), "{kind} {parameters}");
+    };
+    check("filter", json!({"rules": [{"field": "n", "operator": ">", "value": 1}]}), &[3, 2]);
+    let both = json!([{"field": "n", "operator": ">", "value": 2}, {"field": "$item.s", "operator": "==", "value": "c"}]);
+    check("filter", json!({"match_mode": "any", "rules": both.clone()}), &[3, 0]);
+    check("filter", json!({"match_mode": "all", "rules": both}), &[]);
+    check("sort", json!({"rules": [{"field": "n"}]}), &[1, 2, 3, 0]);
+    check("sort", json!({"rules": [{"field": "n", "direction": "desc"}]}), &[0, 3, 2, 1]);
+    check("sort", json!({"rules": [{"field": "s"}]}), &[1, 3, 0, 2]);
+    check("limit", json!({"count": 2}), &[3, 1]);
+    check("limit", json!({"count": "0"}), &[]);
+    check("limit", json!({"count": 99}), &[3, 1, 0, 2]);
+    let missing = Err((ErrorCode::InvalidParameter, "no $json"));
+    check_node("limit", json!({"count": 1}), json!(1), missing);
+    check_node(
+        "limit",
+        json!({"count": 1.5, "input_array": "$trigger"}),
+        json!([1]),
+        Err((ErrorCode::InvalidParameter, "whole")),
+    );
+}
+
+#[test]
+fn date_times() {
+    let moment = |result: &str, iso: &str, unix: i64, zone: &str| {
+        Ok(json!({"result": result, "iso": iso, "unix": unix, "timezone": zone}))
+    };
+    let epoch = "1970-01-01T00:00:00Z";
+    check_node("dateTimeNow", json!({}), json!(1), moment(epoch, epoch, 0, "UTC"));
+    let berlin = json!({"timezone": "Europe/Berlin", "format": "%d.%m.%Y %H:%M"});
+    check_node(
+        "dateTimeNow",
+        berlin,
+        json!(1),
+        moment("01.01.1970 01:00", "1970-01-01T01:00:00+01:00", 0, "Europe/Berlin"),
+    );
+    let leap = json!({"date": "2024-01-31T00:00:00Z", "amount": 1, "unit": "months"});
+    let february = "2024-02-29T00:00:00Z";
+    check_node("dateTimeAdd", leap, json!(1), moment(february, february, 1_709_164_800, "UTC"));
+    let back = json!({"date": "$trigger", "amount": "2"});
+    check_node("dateTimeSubtract", back, json!(172_800), moment(epoch, epoch, 0, "UTC"));
+    let plain = json!({"date": "2024-07-01T12:00:00", "timezone": "Europe/Berlin", "format": "%s"});
+    check_node(
+        "dateTimeFormat",
+        plain,
+        json!(1),
+        moment("1719828000", "2024-07-01T12:00:00+02:00", 1_719_828_000, "Europe/Berlin"),
+    );
+    let parsed = json!({
+        "unix": 1_709_164_800, "iso": february, "year": 2024, "month": 2, "day": 29, "hour": 0, "minute": 0, "second": 0,
+        "weekday": "Thursday", "timezone": "UTC"
+    });
+    check_node("dateTimeParse", json!({"date": february}), json!(1), Ok(parsed));
+    check_node(
+        "dateTimeParse",
+        json!({"date": "soon"}),
+        json!(1),
+        Err((ErrorCode::InvalidParameter, "no date")),
+    );
+    let nowhere = json!({"timezone": "Moon/Base"});
+    check_node("dateTimeNow", nowhere, json!(1), Err((ErrorCode::InvalidParameter, "not known")));
+    let far = json!({"amount": 99_999, "unit": "years"});
+    check_node("dateTimeAdd", far, json!(1), Err((ErrorCode::InvalidParameter, "out of the calendar")));
+}
+
+#[test]
+fn split_and_wait() {
+    check_node("split", json!({"input_array": "$trigger"}), json!([1, 2]), Ok(json!({"count": 2})));
+    check_node("split", json!({"input_array": "$trigger"}), json!([]), Ok(json!({"count": 0})));
+    let not_an_array = Err((ErrorCode::InvalidParameter, "must be an array"));
+    check_node("split", json!({"input_array": "$trigger"}), json!({"a": []}), not_an_array.clone());
+    check_node("split", json!({"input_array": "$trigger"}), json!(null), not_an_array);
+    check_node("wait", json!({}), json!(1), Ok(json!({"due": 1_000})));
+    check_node(
+        "wait",
+        json!({"amount": "$trigger", "unit": "days"}),
+        json!(3),
+        Ok(json!({"due": 259_200_000})),
+    );
+    let moment = json!({"resume": "date_time", "date_time": "1970-01-01T00:01:00Z"});
+    check_node("wait", moment, json!(1), Ok(json!({"due": 60_000})));
+    check_node("wait", json!({"amount": -1}), json!(1), Err((ErrorCode::InvalidParameter, "zero or more")));
+    let nonsense = json!({"resume": "date_time", "date_time": "tomorrow"});
+    check_node("wait", nonsense, json!(1), Err((ErrorCode::InvalidParameter, "must be a moment")));
 }
 
 #[test]

@@ -62,7 +62,6 @@ pub enum DiagnosticCode {
     UnknownNode,
     SelfLoop,
     Cycle,
-    NothingToStart,
     Unreachable,
     InvalidParameter,
     UnknownParameter,
@@ -72,6 +71,8 @@ pub enum DiagnosticCode {
     MissingBranch,
     MissingErrorEdge,
     ScopeMismatch,
+    NothingToMerge,
+    RepeatedInput,
 }
 
 impl Diagnostic {

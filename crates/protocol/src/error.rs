@@ -19,6 +19,10 @@ pub enum ErrorCode {
     NodeExecutionFailed,
     /// `simulate` was asked to fail.
     SimulatedFailure,
+    /// A join was not complete in time.
+    TimeoutExceeded,
+    /// A strict merge lacks a branch.
+    IncompleteMerge,
     /// The user ended the execution.
     Cancelled,
     /// Nothing is under way, yet something is undecided.

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    EdgeId, ExecutionId, ExecutionStatus, Frame, MessageId, Millis, NodeError, NodeId, Payload, WorkflowId,
+    EdgeId, ExecutionId, ExecutionStatus, Lineage, MessageId, Millis, NodeError, NodeId, Payload, WorkflowId,
 };
 
 /// `seq` counts from 1 within the execution, without a gap.
@@ -22,8 +22,10 @@ pub struct Event {
 pub enum Fact {
     ExecutionStarted(ExecutionStarted),
     NodeStarted(NodeStarted),
+    NodeParked(NodeParked),
     NodeSucceeded(NodeSucceeded),
     NodeFailed(NodeFailed),
+    TimedOut(TimedOut),
     ExecutionEnded(ExecutionEnded),
 }
 
@@ -37,7 +39,8 @@ pub struct ExecutionStarted {
     pub definition_hash: String,
     pub definition: Payload,
     pub input: Payload,
-    pub messages: Vec<Child>,
+    /// Where it starts.
+    pub starts: Vec<NodeId>,
 }
 
 /// Which message at which node and key, and the how many-th try.
@@ -45,8 +48,8 @@ pub struct ExecutionStarted {
 pub struct Firing {
     pub message_id: MessageId,
     pub node_id: NodeId,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lineage: Vec<Frame>,
+    #[serde(default, skip_serializing_if = "Lineage::is_root")]
+    pub lineage: Lineage,
     pub attempt: u32,
 }
 
@@ -58,14 +61,29 @@ pub struct NodeStarted {
     pub parameters: Option<Payload>,
 }
 
-/// The commit of a firing: its message is done and its children are under way, in one step.
+/// The firing rests until a moment; its message stays under way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NodeParked {
+    pub firing: Firing,
+    pub due: Millis,
+}
+
+/// The commit of a firing: its message is done and what follows is under way, in one step. What follows is told by
+/// the plan and the edges taken, so it is not written down again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodeSucceeded {
     pub firing: Firing,
     pub duration: Millis,
     pub output: Payload,
+    /// The items of a fan-out, as one array.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<Payload>,
+    /// The edges that carry a value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub children: Vec<Child>,
+    pub taken: Vec<EdgeId>,
+    /// What joins have heard through this, for people; the engine does not read it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrivals: Vec<Arrival>,
 }
 
 /// The commit of a firing that failed for good.
@@ -75,19 +93,51 @@ pub struct NodeFailed {
     pub duration: Millis,
     pub error: NodeError,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub children: Vec<Child>,
+    pub taken: Vec<EdgeId>,
+    #[serde(default, skip_serializing_if = "Consequence::is_usual")]
+    pub consequence: Consequence,
+    /// What joins have heard through this, for people; the engine does not read it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrivals: Vec<Arrival>,
 }
 
-/// A message that a commit put under way.
+/// What a failure means for the execution.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Consequence {
+    /// The author has said how it goes on.
+    #[default]
+    GoOn,
+    /// The error is the result of this item of a fan-out.
+    Contained,
+    /// The execution ends.
+    Halt,
+}
+
+impl Consequence {
+    fn is_usual(&self) -> bool {
+        *self == Self::GoOn
+    }
+}
+
+/// A join has heard of `arrived` out of `expected`, at one key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Child {
-    pub message_id: MessageId,
+pub struct Arrival {
     pub node_id: NodeId,
-    /// The edge it travels on; absent where an execution starts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub edge_id: Option<EdgeId>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lineage: Vec<Frame>,
+    #[serde(default, skip_serializing_if = "Lineage::is_root")]
+    pub lineage: Lineage,
+    pub arrived: u32,
+    pub expected: u32,
+}
+
+/// A join was not complete in time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimedOut {
+    pub node_id: NodeId,
+    #[serde(default, skip_serializing_if = "Lineage::is_root")]
+    pub lineage: Lineage,
+    /// Which of the node's groups of edges.
+    pub group: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -103,8 +153,10 @@ impl Fact {
         match self {
             Self::ExecutionStarted(started) => vec![&mut started.definition, &mut started.input],
             Self::NodeStarted(started) => started.parameters.iter_mut().collect(),
-            Self::NodeSucceeded(done) => vec![&mut done.output],
-            Self::NodeFailed(_) | Self::ExecutionEnded(_) => Vec::new(),
+            Self::NodeSucceeded(done) => std::iter::once(&mut done.output).chain(&mut done.items).collect(),
+            Self::NodeParked(_) | Self::NodeFailed(_) | Self::TimedOut(_) | Self::ExecutionEnded(_) => {
+                Vec::new()
+            }
         }
     }
 }

@@ -80,9 +80,14 @@ impl MessageId {
         derive([execution.as_str(), "start", node.as_str()])
     }
 
+    /// The id of the message that fires a join, which no single message sends.
+    pub fn fire(execution: &ExecutionId, node: &NodeId, group: usize, key: &str) -> Self {
+        derive([execution.as_str(), node.as_str(), &format!("fire {group} {key}")])
+    }
+
     /// The id of the message that travels along `edge`, sent by the message `self`; `index` tells the items of a
     /// fan-out apart.
-    pub fn child(&self, edge: &EdgeId, index: usize) -> Self {
+    pub fn child(&self, edge: &EdgeId, index: u32) -> Self {
         derive([self.as_str(), edge.as_str(), &index.to_string()])
     }
 }

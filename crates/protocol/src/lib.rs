@@ -19,19 +19,20 @@ mod workflow;
 pub use diagnostic::{Diagnostic, DiagnosticCode, Place, Severity};
 pub use error::{ErrorCode, NodeError, Problem, ProblemCode};
 pub use event::{
-    Child, Event, ExecutionEnded, ExecutionStarted, Fact, Firing, NodeFailed, NodeStarted, NodeSucceeded,
+    Arrival, Consequence, Event, ExecutionEnded, ExecutionStarted, Fact, Firing, NodeFailed, NodeParked,
+    NodeStarted, NodeSucceeded, TimedOut,
 };
 pub use ids::{EdgeId, ExecutionId, MessageId, NodeId, WorkflowId};
-pub use lineage::{Frame, LineageKey};
+pub use lineage::{Frame, Lineage, LineageKey, Step};
 pub use message::{
     CompletionMessage, ExecutionStatus, NodeExecutionMessage, NodeStatus, NodeStatusMessage, StatusLine,
 };
 pub use payload::Payload;
 pub use recorded::{Recording, TimedPatch};
 pub use request::{Request, Response, Snapshot, Update};
-pub use time::{Millis, iso8601};
+pub use time::{Millis, iso8601, parse_moment};
 pub use view::{
     Counts, EdgeView, ExecutionPhase, ExecutionSummary, ExecutionView, FiringView, NodeDetail, NodeState,
-    NodeView, PayloadView, ViewPatch, WorkflowEntry,
+    NodeView, PayloadView, Progress, ViewPatch, WorkflowEntry,
 };
 pub use workflow::{Credentials, Edge, ErrorPolicy, Node, Workflow};

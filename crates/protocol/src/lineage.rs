@@ -1,6 +1,6 @@
 //! Where in the nest of fan-outs a message stands.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -16,10 +16,87 @@ pub struct Frame {
     pub total_items: usize,
 }
 
-impl Frame {
-    pub fn new(execution: &ExecutionId, split: &NodeId, item_index: usize, total_items: usize) -> Self {
-        let branch_id = format!("{execution}_{split}_{item_index}");
-        Self { split_node_id: split.clone(), branch_id, item_index, total_items }
+/// Where a message stands, in the form the engine works with: shared, and short in the event log
+/// (`[["split", 5, 100]]`).
+#[derive(Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Lineage(Arc<[Step]>);
+
+/// One open fan-out: which split, which item, of how many.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "(NodeId, u32, u32)", into = "(NodeId, u32, u32)")]
+pub struct Step {
+    pub split: NodeId,
+    pub index: u32,
+    pub total: u32,
+}
+
+impl From<(NodeId, u32, u32)> for Step {
+    fn from((split, index, total): (NodeId, u32, u32)) -> Self {
+        Self { split, index, total }
+    }
+}
+
+impl From<Step> for (NodeId, u32, u32) {
+    fn from(step: Step) -> Self {
+        (step.split, step.index, step.total)
+    }
+}
+
+impl Lineage {
+    /// One level deeper: item `index` of `total` of a split.
+    pub fn push(&self, split: &NodeId, index: u32, total: u32) -> Self {
+        let step = Step { split: split.clone(), index, total };
+        Self(self.0.iter().cloned().chain([step]).collect())
+    }
+
+    /// The first `length` levels.
+    pub fn prefix(&self, length: usize) -> Self {
+        if length >= self.0.len() { self.clone() } else { Self(self.0[..length].into()) }
+    }
+
+    /// Without the innermost level; outside every split it stays as it is.
+    pub fn parent(&self) -> Self {
+        self.prefix(self.0.len().saturating_sub(1))
+    }
+
+    pub fn steps(&self) -> &[Step] {
+        &self.0
+    }
+
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn key(&self) -> LineageKey {
+        let pairs: Vec<String> = self.0.iter().map(|step| format!("{}={}", step.split, step.index)).collect();
+        LineageKey(pairs.join("/"))
+    }
+
+    /// The form of the wire. A branch id is unique also when splits nest: below the first level it holds the indexes
+    /// of all levels.
+    pub fn frames(&self, execution: &ExecutionId) -> Vec<Frame> {
+        let mut path = String::new();
+        let mut frames = Vec::with_capacity(self.0.len());
+        for step in self.0.iter() {
+            if !path.is_empty() {
+                path.push('.');
+            }
+            path.push_str(&step.index.to_string());
+            frames.push(Frame {
+                split_node_id: step.split.clone(),
+                branch_id: format!("{execution}_{}_{path}", step.split),
+                item_index: step.index as usize,
+                total_items: step.total as usize,
+            });
+        }
+        frames
+    }
+}
+
+impl fmt::Debug for Lineage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}]", self.key())
     }
 }
 
@@ -30,12 +107,6 @@ impl Frame {
 pub struct LineageKey(String);
 
 impl LineageKey {
-    pub fn of(stack: &[Frame]) -> Self {
-        let pairs: Vec<String> =
-            stack.iter().map(|frame| format!("{}={}", frame.split_node_id, frame.item_index)).collect();
-        Self(pairs.join("/"))
-    }
-
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -57,12 +128,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_key_lists_the_frames_outermost_first() {
-        let execution = ExecutionId::from("x");
-        let stack =
-            [Frame::new(&execution, &"users".into(), 5, 100), Frame::new(&execution, &"orders".into(), 2, 5)];
-        assert_eq!(LineageKey::of(&stack).as_str(), "users=5/orders=2");
-        assert_eq!(stack[1].branch_id, "x_orders_2");
-        assert!(LineageKey::of(&[]).is_root());
+    fn the_key_lists_the_levels_outermost_first() {
+        let lineage = Lineage::default().push(&"users".into(), 5, 100).push(&"orders".into(), 2, 5);
+        assert_eq!(lineage.key().as_str(), "users=5/orders=2");
+        assert_eq!(lineage.parent().key().as_str(), "users=5");
+        assert!(Lineage::default().key().is_root());
+        let frames = lineage.frames(&"x".into());
+        assert_eq!(
+            (frames[0].branch_id.as_str(), frames[1].branch_id.as_str()),
+            ("x_users_5", "x_orders_5.2")
+        );
+        assert_eq!((frames[1].item_index, frames[1].total_items), (2, 5));
+    }
+
+    #[test]
+    fn it_is_short_in_the_log() {
+        let lineage = Lineage::default().push(&"users".into(), 5, 100);
+        let text = serde_json::to_string(&lineage).unwrap();
+        assert_eq!(text, r#"[["users",5,100]]"#);
+        assert_eq!(serde_json::from_str::<Lineage>(&text).unwrap(), lineage);
     }
 }

@@ -43,6 +43,12 @@ pub struct NodeStatusMessage {
     pub duration_ms: Millis,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lineage_stack: Vec<Frame>,
+    /// While waiting, what for: `arrived` of `expected` (RFC 005 6.2), `processed` of `total` (RFC 004 7.2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+    /// While waiting, `resume_at` (RFC 006 6.2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Value>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -48,7 +48,7 @@ impl Payload {
         })
     }
 
-    fn from_raw(text: Box<RawValue>) -> Self {
+    pub fn from_raw(text: Box<RawValue>) -> Self {
         Self(Arc::new(Inner { text, parsed: OnceLock::new() }))
     }
 }

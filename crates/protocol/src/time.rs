@@ -11,6 +11,11 @@ pub fn iso8601(at: Millis) -> String {
     }
 }
 
+/// A moment that was written as ISO 8601 with an offset.
+pub fn parse_moment(text: &str) -> Option<Millis> {
+    text.trim().parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

@@ -75,6 +75,10 @@ pub enum NodeState {
     Idle,
     Queued,
     Running,
+    /// Resting until a moment.
+    WaitingTimer,
+    /// A join that has not heard of everything yet.
+    WaitingBarrier,
     Success,
     Failed,
     Skipped,
@@ -92,8 +96,20 @@ pub struct NodeView {
     /// Time spent inside the node, over all its firings.
     #[ts(type = "number")]
     pub busy_ms: Millis,
+    /// When the next of its timers is due.
+    pub due: Option<Millis>,
+    /// How much of what it gathers has arrived.
+    pub progress: Option<Progress>,
     /// The latest failure.
     pub error: Option<NodeError>,
+}
+
+/// What has arrived at a join, over all its keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+#[ts(export_to = "protocol.ts")]
+pub struct Progress {
+    pub arrived: usize,
+    pub expected: usize,
 }
 
 /// Firings of one node by state.
@@ -102,6 +118,7 @@ pub struct NodeView {
 pub struct Counts {
     pub queued: usize,
     pub running: usize,
+    pub waiting: usize,
     pub success: usize,
     pub failed: usize,
     pub skipped: usize,

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use protocol::{
-    Event, ExecutionId, Fact, Firing, FiringView, LineageKey, NodeDetail, NodeId, NodeState, Payload,
-    PayloadView,
+    Event, ExecutionId, Fact, Firing, FiringView, NodeDetail, NodeId, NodeState, Payload, PayloadView,
 };
 use serde_json::{Map, Value};
 
@@ -50,6 +49,11 @@ fn collect(events: &[Event], wanted: impl Fn(&NodeId) -> bool) -> Result<Firings
                     None => firings.entry(started.firing.node_id.clone()).or_default().push(firing),
                 }
             }
+            Fact::NodeParked(parked) => {
+                if let Some(firing) = find(&mut firings, &parked.firing) {
+                    firing.state = NodeState::WaitingTimer;
+                }
+            }
             Fact::NodeSucceeded(done) => {
                 if let Some(firing) = find(&mut firings, &done.firing) {
                     firing.state = NodeState::Success;
@@ -65,15 +69,18 @@ fn collect(events: &[Event], wanted: impl Fn(&NodeId) -> bool) -> Result<Firings
                 }
             }
             Fact::ExecutionEnded(_) => {
-                let unfinished =
-                    firings.values_mut().flatten().filter(|firing| firing.state == NodeState::Running);
+                let unfinished = firings.values_mut().flatten().filter(|firing| !is_final(firing.state));
                 unfinished.for_each(|firing| firing.state = NodeState::Skipped);
             }
-            Fact::ExecutionStarted(_) | Fact::NodeStarted(_) => {}
+            Fact::ExecutionStarted(_) | Fact::NodeStarted(_) | Fact::TimedOut(_) => {}
         }
         ledger.apply(event)?;
     }
     Ok(firings)
+}
+
+fn is_final(state: NodeState) -> bool {
+    matches!(state, NodeState::Success | NodeState::Failed)
 }
 
 fn started_firing(
@@ -84,8 +91,8 @@ fn started_firing(
 ) -> FiringView {
     FiringView {
         message_id: firing.message_id.clone(),
-        key: LineageKey::of(&firing.lineage),
-        lineage: firing.lineage.clone(),
+        key: firing.lineage.key(),
+        lineage: firing.lineage.frames(&event.execution_id),
         attempt: firing.attempt,
         state: NodeState::Running,
         started_at: Some(event.at),

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use protocol::{
-    CompletionMessage, Event, ExecutionEnded, ExecutionStatus, Fact, Firing, Millis, NodeError, NodeId,
-    NodeStatus, NodeStatusMessage, Payload, StatusLine, WorkflowId, iso8601,
+    Arrival, CompletionMessage, Consequence, Event, ExecutionEnded, ExecutionStatus, Fact, Lineage, Millis,
+    Node, NodeError, NodeId, NodeStatus, NodeStatusMessage, Payload, StatusLine, WorkflowId, iso8601,
 };
 use serde_json::json;
 
@@ -13,73 +13,104 @@ use serde_json::json;
 pub struct StatusFold {
     workflow_id: Option<WorkflowId>,
     started_at: Millis,
-    node_names: BTreeMap<NodeId, String>,
+    nodes: BTreeMap<NodeId, Node>,
     final_context: BTreeMap<String, Payload>,
 }
 
 impl StatusFold {
-    /// The message that announces this event, if it is one that is announced.
-    pub fn apply(&mut self, event: &Event) -> Option<StatusLine> {
+    /// The messages that announce this event.
+    pub fn apply(&mut self, event: &Event) -> Vec<StatusLine> {
         match &event.fact {
             Fact::ExecutionStarted(started) => {
                 self.workflow_id = Some(started.workflow_id.clone());
                 self.started_at = event.at;
                 self.final_context.insert("$trigger".to_owned(), started.input.clone());
-                self.node_names = node_names(&started.definition);
-                None
+                self.nodes = nodes(&started.definition);
+                Vec::new()
             }
             Fact::NodeStarted(started) => {
-                let mut status = self.status(event, &started.firing, NodeStatus::Running, 0);
+                let mut status = self.status(event, &started.firing.node_id, &started.firing.lineage);
                 status.parameters = started.parameters.clone();
-                Some(StatusLine::Status(Box::new(status)))
+                vec![line(status)]
+            }
+            Fact::NodeParked(parked) => {
+                let mut status = self.status(event, &parked.firing.node_id, &parked.firing.lineage);
+                status.status = NodeStatus::Waiting;
+                status.metadata = Some(json!({"resume_at": parked.due}));
+                vec![line(status)]
             }
             Fact::NodeSucceeded(done) => {
-                self.keep(&done.firing, done.output.clone());
-                let mut status = self.status(event, &done.firing, NodeStatus::Success, done.duration);
+                self.keep(&done.firing.node_id, &done.firing.lineage, &done.output);
+                let mut status = self.status(event, &done.firing.node_id, &done.firing.lineage);
+                status.status = NodeStatus::Success;
+                status.duration_ms = done.duration;
                 status.output = Some(done.output.clone());
-                Some(StatusLine::Status(Box::new(status)))
+                self.with_arrivals(event, status, &done.arrivals)
             }
             Fact::NodeFailed(done) => {
-                if !done.children.is_empty() {
-                    self.keep(&done.firing, Payload::new(json!({"error": done.error})));
+                if done.consequence == Consequence::GoOn {
+                    let output = Payload::new(json!({"error": done.error}));
+                    self.keep(&done.firing.node_id, &done.firing.lineage, &output);
                 }
-                let mut status = self.status(event, &done.firing, NodeStatus::Failed, done.duration);
+                let mut status = self.status(event, &done.firing.node_id, &done.firing.lineage);
+                status.status = NodeStatus::Failed;
+                status.duration_ms = done.duration;
                 status.error = Some(done.error.clone());
-                Some(StatusLine::Status(Box::new(status)))
+                self.with_arrivals(event, status, &done.arrivals)
             }
+            // The join that gave up fires next, and says so itself.
+            Fact::TimedOut(_) => Vec::new(),
             Fact::ExecutionEnded(ended) => {
-                Some(StatusLine::Completion(Box::new(self.completion(event, ended))))
+                vec![StatusLine::Completion(Box::new(self.completion(event, ended)))]
             }
         }
     }
 
     /// Only what was put out outside every split reaches the final context.
-    fn keep(&mut self, firing: &Firing, output: Payload) {
-        if firing.lineage.is_empty() {
-            self.final_context.insert(format!("${}", firing.node_id), output);
+    fn keep(&mut self, node: &NodeId, lineage: &Lineage, output: &Payload) {
+        if lineage.is_root() {
+            self.final_context.insert(format!("${node}"), output.clone());
         }
     }
 
-    fn status(
+    /// Joins that have heard of something and wait for the rest say so.
+    fn with_arrivals(
         &self,
         event: &Event,
-        firing: &Firing,
-        status: NodeStatus,
-        duration_ms: Millis,
-    ) -> NodeStatusMessage {
-        let name = self.node_names.get(&firing.node_id);
+        status: NodeStatusMessage,
+        arrivals: &[Arrival],
+    ) -> Vec<StatusLine> {
+        let waiting = arrivals.iter().filter(|arrival| arrival.arrived < arrival.expected).map(|arrival| {
+            let mut status = self.status(event, &arrival.node_id, &arrival.lineage);
+            let gathers = self.nodes.get(&arrival.node_id).is_some_and(|node| node.kind == "aggregator");
+            let Arrival { arrived, expected, .. } = arrival;
+            status.status = NodeStatus::Waiting;
+            status.details = Some(match gathers {
+                true => json!({"processed": arrived, "total": expected}),
+                false => json!({"arrived": arrived, "expected": expected}),
+            });
+            status
+        });
+        std::iter::once(status).chain(waiting).map(line).collect()
+    }
+
+    /// Says that a node is running; the caller changes what is different.
+    fn status(&self, event: &Event, node: &NodeId, lineage: &Lineage) -> NodeStatusMessage {
+        let name = self.nodes.get(node).map(|node| node.title().to_owned());
         NodeStatusMessage {
             workflow_id: self.workflow_id(),
             execution_id: event.execution_id.clone(),
-            node_id: firing.node_id.clone(),
-            node_name: name.cloned().unwrap_or_else(|| firing.node_id.to_string()),
-            status,
+            node_id: node.clone(),
+            node_name: name.unwrap_or_else(|| node.to_string()),
+            status: NodeStatus::Running,
             parameters: None,
             output: None,
             error: None,
             executed_at: iso8601(event.at),
-            duration_ms,
-            lineage_stack: firing.lineage.clone(),
+            duration_ms: 0,
+            lineage_stack: lineage.frames(&event.execution_id),
+            details: None,
+            metadata: None,
         }
     }
 
@@ -101,6 +132,10 @@ impl StatusFold {
     }
 }
 
+fn line(status: NodeStatusMessage) -> StatusLine {
+    StatusLine::Status(Box::new(status))
+}
+
 fn reason(error: &NodeError) -> String {
     match &error.node_id {
         Some(node) => format!("{node}: {}", error.message),
@@ -108,7 +143,7 @@ fn reason(error: &NodeError) -> String {
     }
 }
 
-fn node_names(definition: &Payload) -> BTreeMap<NodeId, String> {
+fn nodes(definition: &Payload) -> BTreeMap<NodeId, Node> {
     let workflow: protocol::Workflow = serde_json::from_str(definition.text()).unwrap_or_default();
-    workflow.nodes.iter().map(|node| (node.id.clone(), node.title().to_owned())).collect()
+    workflow.nodes.into_iter().map(|node| (node.id.clone(), node)).collect()
 }

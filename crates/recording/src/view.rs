@@ -1,11 +1,12 @@
 //! What people see, folded from events: live, when looking back, and for a recording.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use engine::nodes::{self, Inbox};
 use protocol::{
-    Child, EdgeId, EdgeView, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted, ExecutionStatus,
-    ExecutionSummary, ExecutionView, Fact, Firing, MessageId, Millis, NodeError, NodeId, NodeState, NodeView,
-    ViewPatch, Workflow,
+    Arrival, EdgeId, EdgeView, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted, ExecutionStatus,
+    ExecutionSummary, ExecutionView, Fact, Firing, Lineage, MessageId, Millis, Node, NodeError, NodeId,
+    NodeState, NodeView, Progress, ViewPatch, Workflow,
 };
 
 /// Keeps the view of one execution up to date and remembers what has changed since the last patch.
@@ -13,6 +14,10 @@ pub struct ViewFold {
     view: ExecutionView,
     graph: Graph,
     running: HashSet<MessageId>,
+    /// Resting firings by the moment they rest until.
+    parked: BTreeMap<NodeId, BTreeSet<(Millis, MessageId)>>,
+    /// Joins that have heard of something and have not fired.
+    barriers: BTreeMap<NodeId, HashMap<Lineage, Progress>>,
     changed_nodes: BTreeSet<NodeId>,
     changed_edges: BTreeSet<EdgeId>,
     changed: bool,
@@ -23,6 +28,9 @@ pub struct ViewFold {
 struct Graph {
     outgoing: HashMap<NodeId, Vec<(EdgeId, NodeId)>>,
     incoming: HashMap<NodeId, Vec<EdgeId>>,
+    targets: HashMap<EdgeId, NodeId>,
+    /// Nodes that gather what comes before they fire.
+    joins: HashSet<NodeId>,
 }
 
 impl ViewFold {
@@ -42,6 +50,8 @@ impl ViewFold {
             view,
             graph,
             running: HashSet::new(),
+            parked: BTreeMap::new(),
+            barriers: BTreeMap::new(),
             changed_nodes: BTreeSet::new(),
             changed_edges: BTreeSet::new(),
             changed: false,
@@ -63,16 +73,24 @@ impl ViewFold {
         self.view.position = event.seq;
         self.changed = true;
         match &event.fact {
-            Fact::ExecutionStarted(started) => self.queue(&started.messages),
+            Fact::ExecutionStarted(started) => {
+                started.starts.iter().for_each(|node| self.change_node(node, |node| node.counts.queued += 1));
+            }
             Fact::NodeStarted(started) => self.start(event.at, &started.firing),
+            Fact::NodeParked(parked) => self.park(&parked.firing, parked.due),
             Fact::NodeSucceeded(done) => {
                 self.finish(event.at, &done.firing, done.duration, None);
-                self.follow(&done.firing, &done.children);
+                let items = done.items.as_ref().and_then(|_| done.output.value()["count"].as_u64());
+                self.follow(&done.firing, &done.taken, items.map_or(1, |items| items as usize));
+                self.hear(&done.arrivals);
             }
             Fact::NodeFailed(done) => {
                 self.finish(event.at, &done.firing, done.duration, Some(&done.error));
-                self.follow(&done.firing, &done.children);
+                self.follow(&done.firing, &done.taken, 1);
+                self.hear(&done.arrivals);
             }
+            // The join that gave up fires next, and says so itself.
+            Fact::TimedOut(_) => {}
             Fact::ExecutionEnded(ended) => self.end(event.at, ended),
         }
     }
@@ -99,18 +117,60 @@ impl ViewFold {
         })
     }
 
-    fn queue(&mut self, children: &[Child]) {
-        for child in children {
-            self.change_node(&child.node_id, |node| node.counts.queued += 1);
-            if let Some(edge) = &child.edge_id {
-                self.change_edge(edge, |edge| edge.messages += 1);
-            }
+    /// Messages travel along an edge; a node that fires on each of them has them in its queue.
+    fn queue(&mut self, edge: &EdgeId, messages: usize) {
+        self.change_edge(edge, |edge| edge.messages += messages);
+        if let Some(target) =
+            self.graph.targets.get(edge).filter(|target| !self.graph.joins.contains(*target)).cloned()
+        {
+            self.change_node(&target, |node| node.counts.queued += messages);
+        }
+    }
+
+    fn park(&mut self, firing: &Firing, due: Millis) {
+        self.parked.entry(firing.node_id.clone()).or_default().insert((due, firing.message_id.clone()));
+        self.change_node(&firing.node_id, |node| {
+            node.counts.running = node.counts.running.saturating_sub(1);
+            node.counts.waiting += 1;
+            node.due = Some(node.due.map_or(due, |earlier| earlier.min(due)));
+        });
+    }
+
+    /// A firing that rested goes on.
+    fn unpark(&mut self, firing: &Firing) {
+        let Some(resting) = self.parked.get_mut(&firing.node_id) else { return };
+        let before = resting.len();
+        resting.retain(|(_, message)| *message != firing.message_id);
+        if resting.len() == before {
+            return;
+        }
+        let due = resting.first().map(|(due, _)| *due);
+        self.change_node(&firing.node_id, |node| {
+            node.counts.waiting = node.counts.waiting.saturating_sub(1);
+            node.counts.running += 1;
+            node.due = due;
+        });
+    }
+
+    fn hear(&mut self, arrivals: &[Arrival]) {
+        for arrival in arrivals {
+            let heard = Progress { arrived: arrival.arrived as usize, expected: arrival.expected as usize };
+            let barriers = self.barriers.entry(arrival.node_id.clone()).or_default();
+            let before = barriers.insert(arrival.lineage.clone(), heard).unwrap_or_default();
+            self.change_node(&arrival.node_id, |node| {
+                let progress = node.progress.get_or_insert_default();
+                progress.arrived += heard.arrived - before.arrived.min(heard.arrived);
+                progress.expected += heard.expected - before.expected.min(heard.expected);
+            });
         }
     }
 
     fn start(&mut self, at: Millis, firing: &Firing) {
         // After a crash a message starts again without having been queued again.
         let again = !self.running.insert(firing.message_id.clone());
+        if let Some(barriers) = self.barriers.get_mut(&firing.node_id) {
+            barriers.remove(&firing.lineage);
+        }
         self.change_node(&firing.node_id, |node| {
             if !again {
                 node.counts.queued = node.counts.queued.saturating_sub(1);
@@ -123,6 +183,7 @@ impl ViewFold {
     }
 
     fn finish(&mut self, at: Millis, firing: &Firing, duration: Millis, error: Option<&NodeError>) {
+        self.unpark(firing);
         self.running.remove(&firing.message_id);
         self.change_node(&firing.node_id, |node| {
             node.counts.running = node.counts.running.saturating_sub(1);
@@ -138,11 +199,11 @@ impl ViewFold {
         });
     }
 
-    /// Children go on; edges of this node without one lead nowhere any more, nor does what lies behind them.
-    fn follow(&mut self, firing: &Firing, children: &[Child]) {
-        self.queue(children);
+    /// Taken edges carry messages; the others lead nowhere any more, nor does what lies behind them.
+    fn follow(&mut self, firing: &Firing, taken: &[EdgeId], messages: usize) {
+        taken.iter().for_each(|edge| self.queue(edge, messages));
         // Inside a fan-out another item may still take the edge.
-        if !firing.lineage.is_empty() {
+        if !firing.lineage.is_root() {
             return;
         }
         let mut dead: Vec<NodeId> = vec![firing.node_id.clone()];
@@ -165,7 +226,9 @@ impl ViewFold {
     fn is_cut_off(&self, node: &NodeId) -> bool {
         let idle = self.view.nodes.get(node).is_some_and(|node| node.state == NodeState::Idle);
         let incoming = self.graph.incoming.get(node).map_or(&[][..], Vec::as_slice);
-        idle && incoming.iter().all(|edge| self.view.edges.get(edge).is_some_and(|edge| edge.skipped))
+        // An empty fan-out reaches its aggregator without travelling along its edges.
+        idle && !self.graph.joins.contains(node)
+            && incoming.iter().all(|edge| self.view.edges.get(edge).is_some_and(|edge| edge.skipped))
     }
 
     fn end(&mut self, at: Millis, ended: &ExecutionEnded) {
@@ -177,15 +240,19 @@ impl ViewFold {
         self.view.summary.ended_at = Some(at);
         self.view.summary.error = ended.error.clone();
         self.running.clear();
-        let unfinished =
-            |node: &NodeView| matches!(node.state, NodeState::Idle | NodeState::Queued | NodeState::Running);
+        self.parked.clear();
+        self.barriers.clear();
+        let unfinished = |node: &NodeView| {
+            !matches!(node.state, NodeState::Success | NodeState::Failed | NodeState::Skipped)
+        };
         let ids: Vec<NodeId> =
             self.view.nodes.iter().filter(|(_, node)| unfinished(node)).map(|(id, _)| id.clone()).collect();
         for id in ids {
             self.change_node(&id, |node| {
-                node.counts.skipped += (node.counts.queued + node.counts.running).max(1);
-                node.counts.queued = 0;
-                node.counts.running = 0;
+                let counts = &mut node.counts;
+                counts.skipped += (counts.queued + counts.running + counts.waiting).max(1);
+                (counts.queued, counts.running, counts.waiting) = (0, 0, 0);
+                node.due = None;
                 node.ended_at = node.started_at.map(|_| at);
             });
         }
@@ -194,7 +261,7 @@ impl ViewFold {
     fn change_node(&mut self, id: &NodeId, change: impl FnOnce(&mut NodeView)) {
         if let Some(node) = self.view.nodes.get_mut(id) {
             change(node);
-            node.state = state(node);
+            node.state = state(node, self.barriers.get(id).is_some_and(|barriers| !barriers.is_empty()));
             self.changed_nodes.insert(id.clone());
         }
     }
@@ -213,17 +280,23 @@ impl Graph {
         for edge in &workflow.edges {
             graph.outgoing.entry(edge.src.clone()).or_default().push((edge.id.clone(), edge.dst.clone()));
             graph.incoming.entry(edge.dst.clone()).or_default().push(edge.id.clone());
+            graph.targets.insert(edge.id.clone(), edge.dst.clone());
         }
+        let joins =
+            |node: &&Node| nodes::kind(&node.kind).is_some_and(|kind| kind.inbox(node) != Inbox::None);
+        graph.joins = workflow.nodes.iter().filter(joins).map(|node| node.id.clone()).collect();
         graph
     }
 }
 
 /// The most urgent of its firings' states.
-fn state(node: &NodeView) -> NodeState {
+fn state(node: &NodeView, gathers: bool) -> NodeState {
     let counts = &node.counts;
     match () {
         () if counts.running > 0 => NodeState::Running,
         () if counts.queued > 0 => NodeState::Queued,
+        () if counts.waiting > 0 => NodeState::WaitingTimer,
+        () if gathers => NodeState::WaitingBarrier,
         () if counts.failed > 0 => NodeState::Failed,
         () if counts.success > 0 => NodeState::Success,
         () if counts.skipped > 0 => NodeState::Skipped,
@@ -231,7 +304,7 @@ fn state(node: &NodeView) -> NodeState {
     }
 }
 
-fn summary(event: &Event, started: &ExecutionStarted) -> ExecutionSummary {
+pub(crate) fn summary(event: &Event, started: &ExecutionStarted) -> ExecutionSummary {
     ExecutionSummary {
         execution_id: event.execution_id.clone(),
         workflow_id: started.workflow_id.clone(),

@@ -5,8 +5,8 @@
 use std::os::unix::fs::PermissionsExt;
 
 use protocol::{
-    Child, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted, ExecutionStatus, Fact, Firing,
-    NodeStarted, NodeSucceeded, Payload,
+    Event, ExecutionEnded, ExecutionPhase, ExecutionStarted, ExecutionStatus, Fact, Firing, Lineage,
+    MessageId, NodeId, NodeStarted, NodeSucceeded, Payload,
 };
 use runeglass_recording::{Access, Ledger, Store, StoreError, node_detail};
 use serde_json::{Value, json};
@@ -19,16 +19,16 @@ fn execution(id: &str, count: usize, output: &Value) -> Vec<Event> {
     let definition = json!({
         "nodes": (0..count).map(node).collect::<Vec<_>>(), "edges": (1..count).map(edge).collect::<Vec<_>>()
     });
-    let child = |at: usize| Child {
-        message_id: format!("{id}-m{at}").into(),
-        node_id: format!("n{at}").into(),
-        edge_id: (at > 0).then(|| format!("e{at}").into()),
-        lineage: Vec::new(),
-    };
+    let node_id = |at: usize| -> NodeId { format!("n{at}").into() };
+    // The ids that the engine derives: the start, then along each edge.
+    let mut messages = vec![MessageId::start(&id.into(), &node_id(0))];
+    for at in 1..count {
+        messages.push(messages[at - 1].child(&format!("e{at}").into(), 0));
+    }
     let firing = |at: usize| Firing {
-        message_id: child(at).message_id,
-        node_id: child(at).node_id,
-        lineage: Vec::new(),
+        message_id: messages[at].clone(),
+        node_id: node_id(at),
+        lineage: Lineage::default(),
         attempt: 1,
     };
     let mut facts = vec![Fact::ExecutionStarted(ExecutionStarted {
@@ -38,7 +38,7 @@ fn execution(id: &str, count: usize, output: &Value) -> Vec<Event> {
         definition_hash: "h".to_owned(),
         definition: Payload::new(definition),
         input: Payload::new(json!({"x": 1})),
-        messages: vec![child(0)],
+        starts: vec![node_id(0)],
     })];
     for at in 0..count {
         facts.push(Fact::NodeStarted(NodeStarted {
@@ -49,7 +49,9 @@ fn execution(id: &str, count: usize, output: &Value) -> Vec<Event> {
             firing: firing(at),
             duration: 3,
             output: Payload::new(output.clone()),
-            children: (at + 1 < count).then(|| child(at + 1)).into_iter().collect(),
+            items: None,
+            taken: (at + 1 < count).then(|| format!("e{}", at + 1).into()).into_iter().collect(),
+            arrivals: Vec::new(),
         }));
     }
     facts.push(Fact::ExecutionEnded(ExecutionEnded { status: ExecutionStatus::Completed, error: None }));

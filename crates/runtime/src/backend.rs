@@ -19,6 +19,23 @@ pub trait Backend: Send + Sync + 'static {
         announcement: Announcement,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
+    /// The firing rests until a moment; its message comes back then, resumed.
+    fn park(
+        &self,
+        receipt: Receipt,
+        now: Millis,
+        due: Millis,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send;
+
+    /// The moment of the next timer.
+    fn next_due(&self) -> Option<Millis>;
+
+    /// Returns when the next timer may be another one; `false` once the backend is closed.
+    fn timers_changed(&self) -> impl Future<Output = bool> + Send;
+
+    /// Wakes everything that is due.
+    fn fire_due(&self, now: Millis) -> impl Future<Output = Result<(), Self::Error>> + Send;
+
     /// One atomic step: the message is done, its children are under way, the facts are appended. An error means that
     /// nothing of it happened and the message comes back.
     fn commit(

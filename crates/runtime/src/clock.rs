@@ -43,7 +43,7 @@ impl Clock {
         }
     }
 
-    /// Waits. The caller counts as idle meanwhile, see [`Clock::work_began`].
+    /// Waits. The caller, who has a message in hand, counts as idle meanwhile.
     pub async fn sleep(&self, millis: Millis) {
         let Some(simulated) = &self.0 else {
             tokio::time::sleep(Duration::from_millis(millis.max(0).unsigned_abs())).await;
@@ -52,18 +52,34 @@ impl Clock {
         if millis <= 0 {
             return;
         }
-        let woken = {
-            let mut simulated = lock(simulated);
-            let (waker, woken) = oneshot::channel();
-            simulated.slept += 1;
-            let due = (simulated.now + millis, simulated.slept);
-            simulated.sleepers.insert(due, waker);
-            simulated.busy = simulated.busy.saturating_sub(1);
-            simulated.advance();
-            woken
+        let mut resting = {
+            let mut clock = lock(simulated);
+            let due = clock.now + millis;
+            let woken = clock.register(due);
+            clock.busy = clock.busy.saturating_sub(1);
+            clock.advance();
+            Resting { clock: simulated, woken, in_hand: true }
         };
         // The clock lives as long as its sleepers, so the only answer is that it is time.
-        let _ = woken.await;
+        let _ = (&mut resting.woken).await;
+        std::mem::forget(resting);
+    }
+
+    /// Waits until a moment, with no message in hand. Whoever is woken counts as busy until it says
+    /// [`Clock::work_ended`].
+    pub async fn alarm(&self, due: Millis) {
+        let Some(simulated) = &self.0 else {
+            tokio::time::sleep(Duration::from_millis((due - self.now()).max(0).unsigned_abs())).await;
+            return;
+        };
+        let mut resting = {
+            let mut clock = lock(simulated);
+            let woken = clock.register(due);
+            clock.advance();
+            Resting { clock: simulated, woken, in_hand: false }
+        };
+        let _ = (&mut resting.woken).await;
+        std::mem::forget(resting);
     }
 
     /// A backend says that `count` messages more are ready or in hand; the simulated clock stands still meanwhile.
@@ -83,7 +99,39 @@ impl Clock {
     }
 }
 
+/// A sleeper that may give up: then the count of the busy ones is put right.
+struct Resting<'c> {
+    clock: &'c Mutex<Simulated>,
+    woken: oneshot::Receiver<()>,
+    in_hand: bool,
+}
+
+impl Drop for Resting<'_> {
+    fn drop(&mut self) {
+        let mut clock = lock(self.clock);
+        // Waking is done under the same lock, so the answer cannot change here.
+        let woken = self.woken.try_recv().is_ok();
+        self.woken.close();
+        match (self.in_hand, woken) {
+            (true, false) => clock.busy += 1,
+            (false, true) => {
+                clock.busy = clock.busy.saturating_sub(1);
+                clock.advance();
+            }
+            (true, true) | (false, false) => {}
+        }
+    }
+}
+
 impl Simulated {
+    fn register(&mut self, due: Millis) -> oneshot::Receiver<()> {
+        let (waker, woken) = oneshot::channel();
+        self.slept += 1;
+        let slept = self.slept;
+        self.sleepers.insert((due, slept), waker);
+        woken
+    }
+
     fn advance(&mut self) {
         while self.busy == 0 {
             let Some(((due, _), waker)) = self.sleepers.pop_first() else { return };
@@ -136,6 +184,7 @@ mod tests {
             let gives_up = clock.sleep(10);
             tokio::select! { biased; () = gives_up => panic!("too early"), () = std::future::ready(()) => {} }
         }
+        clock.work_ended(1);
         clock.sleep(20).await;
         assert_eq!(clock.now(), 20);
     }

@@ -3,10 +3,10 @@
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use engine::{Prepared, Work, conclude, prepare};
-use protocol::{ErrorCode, NodeError, Payload};
+use protocol::{ErrorCode, NodeError};
 use tokio::task::JoinSet;
 
-use crate::{Announcement, Backend, Clock, Conclusion, Delivery, Stopped};
+use crate::{Announcement, Backend, Clock, Conclusion, Delivery};
 
 /// The house is broken: nothing of the message in hand was committed.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +33,7 @@ pub async fn work<B: Backend>(
             Ok(())
         });
     }
+    line.spawn(keep_time(backend, clock));
     while let Some(ended) = line.join_next().await {
         ended.map_err(|error| LineError::Worker(error.to_string()))?.map_err(LineError::Backend)?;
     }
@@ -45,23 +46,44 @@ async fn hop<B: Backend>(backend: &B, clock: &Clock, delivery: Delivery) -> Resu
     let prepared = guarded(|| prepare(&plan, &message, started));
     let Prepared { parameters, work } =
         prepared.unwrap_or_else(|error| Prepared { parameters: None, work: Work::Failed(error) });
-    backend.announce(&receipt, Announcement { at: started, parameters }).await?;
-
-    let answer = perform(clock, work, &mut stopped).await;
-    let effects = conclude(&plan, &message, answer);
-    let at = clock.now();
-    backend.commit(receipt, Conclusion { at, duration: at - started, effects }).await
-}
-
-/// Everything a node needs from outside.
-async fn perform(clock: &Clock, work: Work, stopped: &mut Stopped) -> Result<Payload, NodeError> {
-    match work {
+    // Who comes back from a rest was announced before it.
+    if message.resumed.is_none() {
+        backend.announce(&receipt, Announcement { at: started, parameters }).await?;
+    }
+    let answer = match work {
         Work::Done(output) => Ok(output),
         Work::Failed(error) => Err(error),
         Work::Sleep { millis, then } => tokio::select! {
             () = clock.sleep(millis) => *then,
             () = stopped.wait() => Err(NodeError::new(ErrorCode::Cancelled, "the execution has ended")),
         },
+        Work::Wait { due } => return backend.park(receipt, clock.now(), due).await,
+    };
+    let effects = conclude(&plan, &message, answer);
+    let at = clock.now();
+    backend.commit(receipt, Conclusion { at, duration: at - started, effects }).await
+}
+
+/// Wakes what is due, when it is due; late rather than never.
+async fn keep_time<B: Backend>(backend: Arc<B>, clock: Clock) -> Result<(), B::Error> {
+    loop {
+        let rung = match backend.next_due() {
+            Some(due) => tokio::select! {
+                biased;
+                () = clock.alarm(due) => true,
+                open = backend.timers_changed() => match open {
+                    true => false,
+                    false => return Ok(()),
+                },
+            },
+            None if backend.timers_changed().await => false,
+            None => return Ok(()),
+        };
+        if rung {
+            let fired = backend.fire_due(clock.now()).await;
+            clock.work_ended(1);
+            fired?;
+        }
     }
 }
 

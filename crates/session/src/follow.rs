@@ -37,9 +37,8 @@ impl Statuses {
         let mut statuses = Self::new(execution_id, feed);
         for event in past {
             statuses.position = event.seq;
-            if let Some(StatusLine::Completion(completion)) = statuses.fold.apply(event) {
-                statuses.lines.push_back(StatusLine::Completion(completion));
-            }
+            let said = statuses.fold.apply(event);
+            statuses.lines.extend(said.into_iter().filter(|line| matches!(line, StatusLine::Completion(_))));
         }
         statuses
     }

@@ -3,7 +3,7 @@
 /**
  * Firings of one node by state.
  */
-export type Counts = { queued: number, running: number, success: number, failed: number, skipped: number, };
+export type Counts = { queued: number, running: number, waiting: number, success: number, failed: number, skipped: number, };
 
 /**
  * Credentials are referred to, never written down: the worker resolves the reference.
@@ -15,7 +15,7 @@ export type Diagnostic = { code: DiagnosticCode, severity: Severity, node_id?: N
 /**
  * Part of the contract: codes are added, never renamed.
  */
-export type DiagnosticCode = "UNREADABLE_FILE" | "FILE_TOO_LARGE" | "NOT_TEXT" | "NOT_JSON" | "TOO_DEEP" | "WRONG_SHAPE" | "NO_NODES" | "TOO_MANY_NODES" | "TOO_MANY_EDGES" | "INVALID_ID" | "RESERVED_ID" | "DUPLICATE_ID" | "AMBIGUOUS_NAME" | "UNKNOWN_KIND" | "UNKNOWN_NODE" | "SELF_LOOP" | "CYCLE" | "NOTHING_TO_START" | "UNREACHABLE" | "INVALID_PARAMETER" | "UNKNOWN_PARAMETER" | "INVALID_EXPRESSION" | "UNKNOWN_REFERENCE" | "REFERENCE_NOT_UPSTREAM" | "MISSING_BRANCH" | "MISSING_ERROR_EDGE" | "SCOPE_MISMATCH";
+export type DiagnosticCode = "UNREADABLE_FILE" | "FILE_TOO_LARGE" | "NOT_TEXT" | "NOT_JSON" | "TOO_DEEP" | "WRONG_SHAPE" | "NO_NODES" | "TOO_MANY_NODES" | "TOO_MANY_EDGES" | "INVALID_ID" | "RESERVED_ID" | "DUPLICATE_ID" | "AMBIGUOUS_NAME" | "UNKNOWN_KIND" | "UNKNOWN_NODE" | "SELF_LOOP" | "CYCLE" | "UNREACHABLE" | "INVALID_PARAMETER" | "UNKNOWN_PARAMETER" | "INVALID_EXPRESSION" | "UNKNOWN_REFERENCE" | "REFERENCE_NOT_UPSTREAM" | "MISSING_BRANCH" | "MISSING_ERROR_EDGE" | "SCOPE_MISMATCH" | "NOTHING_TO_MERGE" | "REPEATED_INPUT";
 
 /**
  * From one node to the next.
@@ -64,7 +64,7 @@ skipped: boolean, };
 /**
  * Why a node failed. Part of the contract: codes are added, never renamed.
  */
-export type ErrorCode = "EXPRESSION_FAILED" | "EXPRESSION_LIMIT" | "INVALID_PARAMETER" | "NODE_EXECUTION_FAILED" | "SIMULATED_FAILURE" | "CANCELLED" | "STALLED";
+export type ErrorCode = "EXPRESSION_FAILED" | "EXPRESSION_LIMIT" | "INVALID_PARAMETER" | "NODE_EXECUTION_FAILED" | "SIMULATED_FAILURE" | "TIMEOUT_EXCEEDED" | "INCOMPLETE_MERGE" | "CANCELLED" | "STALLED";
 
 /**
  * What happens when a node fails.
@@ -191,7 +191,7 @@ export type NodeId = string;
 /**
  * The state a node is shown in. With a fan-out, the most urgent state of its firings.
  */
-export type NodeState = "idle" | "queued" | "running" | "success" | "failed" | "skipped";
+export type NodeState = "idle" | "queued" | "running" | "waiting_timer" | "waiting_barrier" | "success" | "failed" | "skipped";
 
 export type NodeView = { state: NodeState, counts: Counts, 
 /**
@@ -202,6 +202,14 @@ attempts: number, started_at: number | null, ended_at: number | null,
  * Time spent inside the node, over all its firings.
  */
 busy_ms: number, 
+/**
+ * When the next of its timers is due.
+ */
+due: number | null, 
+/**
+ * How much of what it gathers has arrived.
+ */
+progress: Progress | null, 
 /**
  * The latest failure.
  */
@@ -223,6 +231,11 @@ export type Place = { line: number, column: number, };
 export type Problem = { code: ProblemCode, message: string, hint: string, };
 
 export type ProblemCode = "not_found" | "invalid_request" | "invalid_workflow" | "store_in_use" | "store_refused" | "store_full" | "infrastructure" | "read_only";
+
+/**
+ * What has arrived at a join, over all its keys.
+ */
+export type Progress = { arrived: number, expected: number, };
 
 export type Recording = { format: string, version: number, 
 /**

@@ -106,21 +106,15 @@ impl Template {
         match value {
             Value::String(text) => Self::compile_text(text, names),
             Value::Array(items) => {
-                let items: Result<Vec<_>, _> = items.iter().map(|item| Self::compile(item, names)).collect();
-                let items = items?;
-                Ok(if items.iter().all(Self::is_literal) {
-                    Self::Literal(value.clone())
-                } else {
-                    Self::List(items)
-                })
+                let items =
+                    items.iter().map(|item| Self::compile(item, names)).collect::<Result<Vec<_>, _>>()?;
+                Ok(Self::List(items).simplified())
             }
             Value::Object(fields) => {
                 let compile =
                     |(name, field): (&String, &Value)| Ok((name.clone(), Self::compile(field, names)?));
-                let fields: Vec<(String, Self)> =
-                    fields.iter().map(compile).collect::<Result<_, String>>()?;
-                let literal = fields.iter().all(|(_, field)| field.is_literal());
-                Ok(if literal { Self::Literal(value.clone()) } else { Self::Object(fields) })
+                let fields = fields.iter().map(compile).collect::<Result<Vec<_>, String>>()?;
+                Ok(Self::Object(fields).simplified())
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => Ok(Self::Literal(value.clone())),
         }
@@ -223,8 +217,27 @@ impl Template {
         }
     }
 
-    fn is_literal(&self) -> bool {
-        matches!(self, Self::Literal(_))
+    /// A list or object in which nothing is to be resolved is a value.
+    fn simplified(self) -> Self {
+        match &self {
+            Self::List(items) => {
+                let values: Option<Vec<Value>> = items.iter().map(Self::literal).collect();
+                values.map_or(self, |values| Self::Literal(Value::Array(values)))
+            }
+            Self::Object(fields) => {
+                let value = |(name, field): &(String, Self)| Some((name.clone(), field.literal()?));
+                let values: Option<Map<String, Value>> = fields.iter().map(value).collect();
+                values.map_or(self, |values| Self::Literal(Value::Object(values)))
+            }
+            Self::Literal(_) | Self::Whole(_) | Self::Text(_) => self,
+        }
+    }
+
+    fn literal(&self) -> Option<Value> {
+        match self {
+            Self::Literal(value) => Some(value.clone()),
+            Self::Whole(_) | Self::Text(_) | Self::List(_) | Self::Object(_) => None,
+        }
     }
 }
 

@@ -53,17 +53,21 @@ impl Kind for Conditional {
         let value = firing.parameters.get("expression").ok_or_else(|| {
             NodeError::new(ErrorCode::InvalidParameter, "parameter \"expression\" is missing")
         })?;
-        Ok(Work::Done(json!({"result": is_true(value)}).into()))
+        Ok(Work::done(json!({"result": is_true(value)}).into()))
     }
 
     fn route(&self, node: &PlannedNode, output: &Value) -> Route {
         let taken = output["result"] == Value::Bool(true);
-        Route::Only(if taken { node.branches.on_true } else { node.branches.on_false })
+        Route::Only(node.ways.get(usize::from(!taken)).copied().flatten())
+    }
+
+    fn ways(&self, plan: &Plan, node: &PlannedNode) -> Vec<Option<usize>> {
+        ["true", "false"].map(|side| branch(plan, node, side)).to_vec()
     }
 }
 
 /// The edge of one side: the one the parameter names, else the one with that handle or label.
-pub fn branch(plan: &Plan, node: &PlannedNode, side: &str) -> Option<usize> {
+fn branch(plan: &Plan, node: &PlannedNode, side: &str) -> Option<usize> {
     let named = node.source.parameters.get(&format!("{side}_edge_id")).and_then(Value::as_str);
     node.outgoing.iter().copied().find(|&edge| {
         let edge = &plan.edges[edge].source;

@@ -61,7 +61,7 @@ impl Kind for Edit {
             }
             other => return Err(firing.invalid("target_path", &format!("is {other}, which has no fields"))),
         };
-        Ok(Work::Done(json!({"$json": edited}).into()))
+        Ok(Work::done(json!({"$json": edited}).into()))
     }
 
     fn working_payload(&self, output: &Value) -> Option<Value> {

@@ -26,6 +26,6 @@ impl Kind for Log {
         let wanted = firing.parameter("level").map(as_text).unwrap_or_default();
         let level = LEVELS.into_iter().find(|level| *level == wanted).unwrap_or("info");
         let output = json!({"message": message, "level": level, "logged_at": iso8601(firing.now())});
-        Ok(Work::Done(output.into()))
+        Ok(Work::done(output.into()))
     }
 }

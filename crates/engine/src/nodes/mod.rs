@@ -1,20 +1,25 @@
 //! One file per kind of node. This page says what a kind is, and which there are.
 
+mod aggregator;
 mod conditional;
+mod date_time;
 mod edit;
+mod lists;
 mod log;
+mod merge;
 mod simulate;
+mod split;
+mod switch;
 mod trigger;
+mod wait;
 
-pub(crate) use conditional::branch as conditional_branch;
-
-use protocol::{Diagnostic, ErrorCode, Millis, NodeError, NodeId, Payload};
+use protocol::{Diagnostic, ErrorCode, MessageId, Millis, Node, NodeError, NodeId, Payload};
 use serde_json::{Map, Value};
 
 use crate::{
     expr::{Moment, Scope, Template},
     plan::{Plan, PlannedNode},
-    step::{Context, Work},
+    step::{Context, Joined, Output, Work},
 };
 
 /// What a kind of node knows about itself.
@@ -32,6 +37,16 @@ pub trait Kind: Send + Sync {
     /// What the node does to the scope of what leaves it.
     fn scope(&self) -> ScopeEffect {
         ScopeEffect::Same
+    }
+
+    /// What the node does with decisions on its incoming edges.
+    fn inbox(&self, _node: &Node) -> Inbox {
+        Inbox::None
+    }
+
+    /// For a kind that follows one of several ways: the edge of each way, where it has one.
+    fn ways(&self, _plan: &Plan, _node: &PlannedNode) -> Vec<Option<usize>> {
+        Vec::new()
     }
 
     /// Complaints about this node that the list of parameters cannot express.
@@ -66,6 +81,8 @@ pub enum Resolve {
     Value,
     /// The text is an expression as a whole, also without `{{ }}`.
     Expression,
+    /// As [`Resolve::Value`], for a list of rules whose `field` is a path into an item and no reference.
+    Rules,
     /// As [`Resolve::Value`], but the node resolves it itself, perhaps several times.
     Later,
     /// Taken as it stands.
@@ -90,6 +107,19 @@ pub enum ScopeEffect {
     Pop,
 }
 
+/// How a node takes what comes along its edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inbox {
+    /// Every value is a firing.
+    None,
+    /// All edges, once per key.
+    List,
+    /// The first value, once per key.
+    Race,
+    /// All items of the innermost fan-out, once per parent key.
+    Collapse,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
     All,
@@ -106,6 +136,11 @@ pub struct Firing<'f> {
     pub context: &'f Context,
     /// Resolved, except those the kind resolves later.
     pub parameters: &'f Map<String, Value>,
+    /// What a join has gathered.
+    pub joined: Option<&'f Joined>,
+    /// The moment a firing was parked until, once that has come.
+    pub resumed: Option<Millis>,
+    pub timer_id: &'f MessageId,
     pub moment: Moment,
 }
 
@@ -145,8 +180,26 @@ impl Firing<'_> {
     }
 }
 
-static KINDS: [&dyn Kind; 5] =
-    [&trigger::Trigger, &log::Log, &edit::Edit, &conditional::Conditional, &simulate::Simulate];
+static KINDS: [&dyn Kind; 18] = [
+    &trigger::Trigger,
+    &log::Log,
+    &edit::Edit,
+    &lists::Filter,
+    &lists::Sort,
+    &lists::Limit,
+    &date_time::Now,
+    &date_time::Add,
+    &date_time::Subtract,
+    &date_time::Format,
+    &date_time::Parse,
+    &conditional::Conditional,
+    &switch::Switch,
+    &split::Split,
+    &aggregator::Aggregator,
+    &merge::Merge,
+    &wait::Wait,
+    &simulate::Simulate,
+];
 
 pub fn kind(name: &str) -> Option<&'static dyn Kind> {
     KINDS.into_iter().find(|kind| kind.names().contains(&name))
@@ -175,4 +228,41 @@ pub fn kinds() -> impl Iterator<Item = &'static str> {
 
 fn invalid(node: &NodeId, message: String, hint: &str) -> Diagnostic {
     Diagnostic::error(protocol::DiagnosticCode::InvalidParameter, message, hint).at_node(node)
+}
+
+/// Complains about a word that is none of the words allowed.
+fn check_choice(node: &PlannedNode, parameter: &str, allowed: &[&str]) -> Option<Diagnostic> {
+    let value = node.source.parameters.get(parameter).filter(|value| !value.is_null())?;
+    if value.as_str().is_some_and(|word| allowed.contains(&word)) {
+        return None;
+    }
+    let hint = format!("write one of {}", allowed.join(", "));
+    Some(invalid(&node.id, format!("{parameter} {value} is not known"), &hint))
+}
+
+/// How long a join waits, where its author does not say: five minutes (RFC 004, RFC 005).
+const TIMEOUT_SECONDS: f64 = 300.0;
+
+/// How long a join waits from the first thing it hears; `None` for ever, which is written as 0.
+pub(crate) fn timeout(node: &PlannedNode) -> Option<Millis> {
+    let seconds = seconds(node.source.parameters.get("timeout")).unwrap_or(TIMEOUT_SECONDS);
+    (seconds > 0.0).then(|| (seconds * 1_000.0).round() as Millis)
+}
+
+fn seconds(value: Option<&Value>) -> Option<f64> {
+    let value = value?;
+    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())
+}
+
+fn check_timeout(node: &PlannedNode) -> Option<Diagnostic> {
+    let value = node.source.parameters.get("timeout").filter(|value| !value.is_null())?;
+    let fits = seconds(Some(value)).is_some_and(|seconds| (0.0..=3.2e9).contains(&seconds));
+    let hint = "write a number of seconds, or 0 to wait for ever";
+    (!fits).then(|| invalid(&node.id, format!("timeout {value} is not a time"), hint))
+}
+
+fn timed_out(arrived: usize, expected: usize) -> NodeError {
+    let message = format!("{arrived} of {expected} arrived in time");
+    NodeError::new(ErrorCode::TimeoutExceeded, message)
+        .with_details(serde_json::json!({"arrived": arrived, "expected": expected}))
 }

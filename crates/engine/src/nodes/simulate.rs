@@ -4,7 +4,7 @@
 use protocol::{ErrorCode, NodeError, Payload};
 use serde_json::json;
 
-use super::{Firing, Kind, Parameter, Resolve, Work, parameter};
+use super::{Firing, Kind, Output, Parameter, Resolve, Work, parameter};
 use crate::expr::as_text;
 
 pub struct Simulate;
@@ -37,7 +37,7 @@ impl Kind for Simulate {
                 .with_details(json!({"latency_ms": millis})))
         } else {
             let default = || json!({"ok": true, "latency_ms": millis});
-            Ok(Payload::new(firing.parameters.get("output").cloned().unwrap_or_else(default)))
+            Ok(Output::from(Payload::new(firing.parameters.get("output").cloned().unwrap_or_else(default))))
         };
         Ok(Work::Sleep { millis, then: Box::new(then) })
     }

@@ -31,6 +31,6 @@ impl Kind for Trigger {
     }
 
     fn work(&self, firing: &Firing<'_>) -> Result<Work, NodeError> {
-        Ok(Work::Done(firing.context.get("$trigger").cloned().unwrap_or_else(Payload::null)))
+        Ok(Work::done(firing.context.get("$trigger").cloned().unwrap_or_else(Payload::null)))
     }
 }

@@ -6,14 +6,17 @@ use std::sync::Arc;
 
 use petgraph::{algo, graph::DiGraph};
 use protocol::{Diagnostic, DiagnosticCode as Code, ErrorPolicy, Node, NodeId, Workflow};
+use serde_json::Value;
 
 use super::{
-    Branches, Plan, PlannedEdge, PlannedNode, is_error_edge, kind_of, names,
+    Plan, PlannedEdge, PlannedNode,
+    flow::{Flow, Input, Shape, flow},
+    incoming, is_error_edge, kind_of, names, reach,
     scope::{ScopeProblem, scopes},
 };
 use crate::{
     expr::{Names, Template},
-    nodes::{self, Kind, Resolve, conditional_branch},
+    nodes::{self, Inbox, Kind, Resolve},
 };
 
 pub fn hash_of(workflow: &Workflow) -> String {
@@ -45,12 +48,26 @@ pub fn compile(workflow: &Arc<Workflow>) -> (Option<Plan>, Vec<Diagnostic>) {
     let (nodes, complaints) = planned_nodes(workflow, &edges, &names);
     found.extend(complaints);
     let starts = starts(&nodes, &edges);
-    let mut plan =
-        Plan { workflow: Arc::clone(workflow), hash: hash_of(workflow), nodes, edges, starts, names, by_id };
+    let mut plan = Plan {
+        workflow: Arc::clone(workflow),
+        hash: hash_of(workflow),
+        nodes,
+        edges,
+        starts,
+        names,
+        by_id,
+        flow: Flow::default(),
+    };
     found.extend(check_scopes(&mut plan, &order));
-    found.extend(check_reach(&plan, &order));
     for at in 0..plan.nodes.len() {
-        plan.nodes[at].branches = branches(&plan, at);
+        plan.nodes[at].on_error = error_edge(&plan, at);
+        plan.nodes[at].ways = plan.nodes[at].kind.ways(&plan, &plan.nodes[at]);
+        plan.nodes[at].timeout = nodes::timeout(&plan.nodes[at]);
+    }
+    plan.flow = flow_of(&plan, &order);
+    found.extend(check_flow(&plan));
+    found.extend(reach::check(&plan, &order));
+    for at in 0..plan.nodes.len() {
         let node = &plan.nodes[at];
         found.extend(check_parameters(node));
         found.extend(check_error_policy(node));
@@ -179,14 +196,16 @@ fn planned_nodes(
     names: &Names,
 ) -> (Vec<PlannedNode>, Vec<Diagnostic>) {
     let mut outgoing: Vec<Vec<usize>> = vec![Vec::new(); workflow.nodes.len()];
+    let mut leaving = outgoing.clone();
     for (at, edge) in edges.iter().enumerate() {
+        leaving[edge.from].push(at);
         if !is_error_edge(&edge.source, &workflow.nodes[edge.from]) {
             outgoing[edge.from].push(at);
         }
     }
     let mut found = Vec::new();
     let mut planned = Vec::with_capacity(workflow.nodes.len());
-    for (node, outgoing) in workflow.nodes.iter().zip(outgoing) {
+    for ((node, outgoing), leaving) in workflow.nodes.iter().zip(outgoing).zip(leaving) {
         let Some(kind) = kind_of(node) else { continue };
         planned.push(PlannedNode {
             id: node.id.clone(),
@@ -194,9 +213,12 @@ fn planned_nodes(
             templates: templates(node, kind, names, &mut found),
             source: node.clone(),
             outgoing,
-            branches: Branches::default(),
+            leaving,
+            on_error: None,
+            ways: Vec::new(),
             scope: Vec::new(),
             context_key: format!("${}", node.id),
+            timeout: None,
         });
     }
     (planned, found)
@@ -214,6 +236,7 @@ fn templates(
         let compiled = match (parameter.how, value.as_str()) {
             (Resolve::Literal, _) => continue,
             (Resolve::Expression, Some(text)) => Template::compile_expression(text, names),
+            (Resolve::Rules, _) => Template::compile(&with_plain_fields(value), names),
             (Resolve::Expression, None) | (Resolve::Value | Resolve::Later, _) => {
                 Template::compile(value, names)
             }
@@ -232,6 +255,17 @@ fn templates(
     templates
 }
 
+/// Rules with every `field` written so that it reads as text.
+fn with_plain_fields(rules: &Value) -> Value {
+    let mut rules = rules.clone();
+    for rule in rules.as_array_mut().into_iter().flatten() {
+        if let Some(Value::String(field)) = rule.get_mut("field") {
+            *field = field.replace('$', "$$");
+        }
+    }
+    rules
+}
+
 /// All triggers; without any, all nodes that nothing leads to.
 fn starts(nodes: &[PlannedNode], edges: &[PlannedEdge]) -> Vec<usize> {
     let is_trigger = |at: &usize| nodes[*at].source.trigger || nodes[*at].kind.is_trigger();
@@ -243,15 +277,10 @@ fn starts(nodes: &[PlannedNode], edges: &[PlannedEdge]) -> Vec<usize> {
     (0..nodes.len()).filter(|at| !targets.contains(at)).collect()
 }
 
-fn incoming(plan: &Plan) -> Vec<Vec<usize>> {
-    let mut incoming = vec![Vec::new(); plan.nodes.len()];
-    plan.edges.iter().for_each(|edge| incoming[edge.to].push(edge.from));
-    incoming
-}
-
 fn check_scopes(plan: &mut Plan, order: &[usize]) -> Vec<Diagnostic> {
     let effects: Vec<_> = plan.nodes.iter().map(|node| node.kind.scope()).collect();
-    let (found, problems) = scopes(order, &incoming(plan), &effects);
+    let joins: Vec<_> = plan.nodes.iter().map(|node| node.kind.inbox(&node.source) == Inbox::List).collect();
+    let (found, problems) = scopes(order, &incoming(plan), &effects, &joins);
     for (node, scope) in plan.nodes.iter_mut().zip(found) {
         node.scope = scope;
     }
@@ -269,113 +298,67 @@ fn check_scopes(plan: &mut Plan, order: &[usize]) -> Vec<Diagnostic> {
     problems.iter().map(complaint).collect()
 }
 
-/// Nodes that can never run, and references to nodes that have not run when they are needed.
-fn check_reach(plan: &Plan, order: &[usize]) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    let ancestors = Ancestors::of(plan, order);
-    for (at, node) in plan.nodes.iter().enumerate() {
-        if !plan.starts.contains(&at) && !plan.starts.iter().any(|&start| ancestors.contains(at, start)) {
-            let message = "no path leads here from where an execution starts, so this node never runs";
-            let hint = "connect it, or remove it";
-            found.push(Diagnostic::warning(Code::Unreachable, message, hint).at_node(&node.id));
-        }
-        for (parameter, template) in &node.templates {
-            let complaints =
-                template.roots().into_iter().filter_map(|root| check_root(plan, &ancestors, at, &root));
-            found.extend(complaints.map(|(code, message, hint)| {
-                Diagnostic::error(code, format!("parameter {parameter:?}: {message}"), hint).at_node(&node.id)
-            }));
-        }
-    }
-    found
-}
-
-fn check_root(plan: &Plan, ancestors: &Ancestors, at: usize, root: &str) -> Option<(Code, String, String)> {
-    if matches!(root, "trigger" | "json" | "node") {
-        return None;
-    }
-    if matches!(root, "item" | "index") {
-        let outside = plan.nodes[at].scope.is_empty();
-        let hint = "read it behind a split and in front of its aggregator".to_owned();
-        return outside
-            .then(|| (Code::UnknownReference, format!("${root} exists only inside a split"), hint));
-    }
-    let named = match plan.node(&NodeId::from(root)) {
-        Some(node) => vec![node],
-        None => (0..plan.nodes.len()).filter(|&other| plan.nodes[other].source.name == root).collect(),
-    };
-    match *named.as_slice() {
-        [node] => (!ancestors.contains(at, node)).then(|| {
-            let message = format!("${root} is not known here: {root:?} never runs before this node");
-            let hint = format!("lead a path from {root:?} to this node, or refer to a node in front of it");
-            (Code::ReferenceNotUpstream, message, hint)
-        }),
-        [] => {
-            let known = plan.names.known().chain(["trigger", "json"]);
-            let close = nodes::nearest_of(root, known);
-            let hint = match close.is_empty() {
-                true => {
-                    "refer to $trigger or to $<id of a node>; a plain dollar sign is written $$".to_owned()
-                }
-                false => format!("did you mean ${}?", close.join(" or $")),
-            };
-            Some((Code::UnknownReference, format!("${root} refers to nothing in this workflow"), hint))
-        }
-        _ => {
-            let message = format!("${root} could be any of {} nodes with that name", named.len());
-            Some((Code::AmbiguousName, message, "refer to the node by its id".to_owned()))
-        }
-    }
-}
-
-/// Which nodes lie in front of which.
-struct Ancestors {
-    words: usize,
-    bits: Vec<u64>,
-}
-
-impl Ancestors {
-    fn of(plan: &Plan, order: &[usize]) -> Self {
-        let count = plan.nodes.len();
-        let words = count.div_ceil(64);
-        let mut bits = vec![0u64; words * count];
-        let incoming = incoming(plan);
-        let mut row = vec![0u64; words];
-        for &node in order {
-            row.fill(0);
-            for &parent in &incoming[node] {
-                let of_parent = &bits[parent * words..(parent + 1) * words];
-                row.iter_mut().zip(of_parent).for_each(|(word, other)| *word |= other);
-                row[parent / 64] |= 1 << (parent % 64);
-            }
-            bits[node * words..(node + 1) * words].copy_from_slice(&row);
-        }
-        Self { words, bits }
-    }
-
-    fn contains(&self, node: usize, ancestor: usize) -> bool {
-        self.bits[node * self.words + ancestor / 64] & (1 << (ancestor % 64)) != 0
-    }
-}
-
-fn branches(plan: &Plan, at: usize) -> Branches {
-    let node = &plan.nodes[at];
-    let on_error = match &node.source.error {
-        Some(ErrorPolicy::Branch { error_edge }) => {
-            plan.edges.iter().position(|edge| edge.from == at && edge.source.id == *error_edge)
-        }
+fn error_edge(plan: &Plan, at: usize) -> Option<usize> {
+    match &plan.nodes[at].source.error {
+        Some(ErrorPolicy::Branch { error_edge }) => plan.edge_of(at, error_edge),
         Some(ErrorPolicy::Halt | ErrorPolicy::Ignore) | None => None,
-    };
-    Branches {
-        on_true: conditional_branch(plan, node, "true"),
-        on_false: conditional_branch(plan, node, "false"),
-        on_error,
     }
+}
+
+/// The edges of a node that chooses one of several sides, by side; error edges are a side of their own.
+fn sides(node: &PlannedNode) -> BTreeMap<usize, u32> {
+    let mut sides: BTreeMap<usize, u32> = node.ways.iter().flatten().copied().zip(1..).collect();
+    if let Some(error) = node.on_error {
+        for edge in &node.outgoing {
+            sides.entry(*edge).or_insert(0);
+        }
+        sides.insert(error, u32::MAX);
+    }
+    // An edge that is marked as an error edge without a policy that follows it is never taken at all.
+    let unused =
+        node.leaving.iter().filter(|edge| !node.outgoing.contains(edge) && Some(**edge) != node.on_error);
+    sides.extend(unused.map(|edge| (*edge, u32::MAX)));
+    sides
+}
+
+fn flow_of(plan: &Plan, order: &[usize]) -> Flow {
+    let edges: Vec<_> = plan.edges.iter().map(|edge| (edge.from, edge.to)).collect();
+    let effects: Vec<_> = plan.nodes.iter().map(|node| node.kind.scope()).collect();
+    let inboxes: Vec<_> = plan.nodes.iter().map(|node| node.kind.inbox(&node.source)).collect();
+    let scopes: Vec<_> = plan.nodes.iter().map(|node| node.scope.clone()).collect();
+    let of_node = |at: usize| Some((at, sides(&plan.nodes[at]))).filter(|(_, sides)| !sides.is_empty());
+    let sides: BTreeMap<_, _> = (0..plan.nodes.len()).filter_map(of_node).collect();
+    flow(&Shape {
+        order,
+        edges: &edges,
+        effects: &effects,
+        inboxes: &inboxes,
+        sides: &sides,
+        scopes: &scopes,
+    })
+}
+
+/// A join counts one value per edge and key, so what comes several times must be merged before.
+fn check_flow(plan: &Plan) -> Vec<Diagnostic> {
+    let joins = |at: &usize| !matches!(plan.flow.inputs[*at], Input::Each | Input::Exclusive { .. });
+    let repeated = |at: usize| {
+        plan.edges
+            .iter()
+            .enumerate()
+            .any(|(edge, planned)| planned.to == at && plan.flow.repeating.contains(&edge))
+    };
+    let complain = |at: usize| {
+        let message =
+            "several branches meet in front of this join, so it would hear the same key more than once";
+        let hint = "put a merge where the branches meet";
+        Diagnostic::error(Code::RepeatedInput, message, hint).at_node(&plan.nodes[at].id)
+    };
+    (0..plan.nodes.len()).filter(joins).filter(|at| repeated(*at)).map(complain).collect()
 }
 
 fn check_error_policy(node: &PlannedNode) -> Option<Diagnostic> {
     match &node.source.error {
-        Some(ErrorPolicy::Branch { error_edge }) if node.branches.on_error.is_none() => {
+        Some(ErrorPolicy::Branch { error_edge }) if node.on_error.is_none() => {
             let message = format!("error_edge {:?} is no edge of this node", error_edge.as_str());
             let hint = "name an edge whose src is this node";
             Some(Diagnostic::error(Code::MissingErrorEdge, message, hint).at_node(&node.id))

@@ -1,8 +1,11 @@
 //! The plan: a workflow that was found to make sense, with everything looked up that can be known before it runs.
 
 mod check;
+mod describe;
+mod flow;
 mod load;
 mod outline;
+mod reach;
 mod scope;
 
 use std::{
@@ -11,14 +14,15 @@ use std::{
     sync::Arc,
 };
 
-use protocol::{Edge, ErrorPolicy, Node, NodeId, Workflow};
+use protocol::{Edge, EdgeId, ErrorPolicy, Millis, Node, NodeId, Workflow};
 use serde_json::Value;
 
+pub use flow::{Flow, Input, Target};
 pub use load::{Limits, Loaded, load};
 
 use crate::{
     expr::{Names, Template},
-    nodes::{self, Kind, Resolve},
+    nodes::{self, Kind, Resolve, ScopeEffect},
 };
 
 /// Compiled once per definition and shared by all its executions.
@@ -31,6 +35,8 @@ pub struct Plan {
     /// Where an execution starts.
     pub starts: Vec<usize>,
     pub names: Names,
+    /// How decisions travel.
+    pub flow: Flow,
     by_id: HashMap<NodeId, usize>,
 }
 
@@ -42,19 +48,18 @@ pub struct PlannedNode {
     pub templates: BTreeMap<String, Template>,
     /// Edges that are followed on success, in the order of the file.
     pub outgoing: Vec<usize>,
-    pub branches: Branches,
+    /// All edges that leave the node, the error edge among them.
+    pub leaving: Vec<usize>,
+    /// The edge that is followed on failure, where there is one.
+    pub on_error: Option<usize>,
+    /// The edges of a node that follows one of several ways.
+    pub ways: Vec<Option<usize>>,
     /// The open fan-outs at this node, outermost first, as places of split nodes.
     pub scope: Vec<usize>,
     /// `$<id>`
     pub context_key: String,
-}
-
-/// Edges with a meaning of their own.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Branches {
-    pub on_true: Option<usize>,
-    pub on_false: Option<usize>,
-    pub on_error: Option<usize>,
+    /// How long a join waits for the rest once it has heard of something.
+    pub timeout: Option<Millis>,
 }
 
 pub struct PlannedEdge {
@@ -67,9 +72,23 @@ impl Plan {
     pub fn node(&self, id: &NodeId) -> Option<usize> {
         self.by_id.get(id).copied()
     }
+
+    /// An edge that leaves this node.
+    pub fn edge_of(&self, node: usize, id: &EdgeId) -> Option<usize> {
+        self.nodes[node].leaving.iter().copied().find(|&edge| self.edges[edge].source.id == *id)
+    }
 }
 
 impl PlannedNode {
+    /// How many fan-outs are open behind the node.
+    pub fn scope_behind(&self) -> usize {
+        match self.kind.scope() {
+            ScopeEffect::Same => self.scope.len(),
+            ScopeEffect::Push => self.scope.len() + 1,
+            ScopeEffect::Pop => self.scope.len().saturating_sub(1),
+        }
+    }
+
     /// How a parameter is to be resolved; one the kind does not know stays as it is.
     pub fn how(&self, parameter: &str) -> Resolve {
         let known = self.kind.parameters().iter().find(|known| known.name == parameter);
@@ -103,4 +122,11 @@ fn names(nodes: &[Node]) -> Names {
 
 fn kind_of(node: &Node) -> Option<&'static dyn Kind> {
     nodes::kind(&node.kind)
+}
+
+/// The nodes that lead to each node.
+fn incoming(plan: &Plan) -> Vec<Vec<usize>> {
+    let mut incoming = vec![Vec::new(); plan.nodes.len()];
+    plan.edges.iter().for_each(|edge| incoming[edge.to].push(edge.from));
+    incoming
 }

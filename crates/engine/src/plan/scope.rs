@@ -11,19 +11,22 @@ pub enum ScopeProblem {
     NothingOpen { node: usize },
 }
 
-/// Computes the scope of every node. `order` is topological; `incoming` are the predecessors of each node.
+/// Computes the scope of every node. `order` is topological; `incoming` are the predecessors of each node; a node that
+/// `joins` takes edges from outer fan-outs too: what they carry holds for all items inside.
 pub fn scopes(
     order: &[usize],
     incoming: &[Vec<usize>],
     effects: &[ScopeEffect],
+    joins: &[bool],
 ) -> (Vec<Vec<usize>>, Vec<ScopeProblem>) {
     let mut inside: Vec<Vec<usize>> = vec![Vec::new(); effects.len()];
     let mut behind = inside.clone();
     let mut problems = Vec::new();
     for &node in order {
-        let mut arriving = incoming[node].iter().map(|&parent| &behind[parent]);
-        let scope = arriving.next().cloned().unwrap_or_default();
-        if arriving.any(|other| *other != scope) {
+        let arriving = || incoming[node].iter().map(|&parent| &behind[parent]);
+        let scope = arriving().max_by_key(|scope| scope.len()).cloned().unwrap_or_default();
+        let fits = |other: &Vec<usize>| if joins[node] { scope.starts_with(other) } else { *other == scope };
+        if !arriving().all(fits) {
             problems.push(ScopeProblem::Mixed { node });
         }
         let mut leaving = scope.clone();
@@ -54,7 +57,8 @@ mod tests {
         let order: Vec<usize> = (0..effects.len()).collect();
         let mut incoming = vec![Vec::new(); effects.len()];
         edges.iter().for_each(|&(from, to)| incoming[to].push(from));
-        let (found, complaints) = scopes(&order, &incoming, effects);
+        let joins = vec![false; effects.len()];
+        let (found, complaints) = scopes(&order, &incoming, effects, &joins);
         assert_eq!(found, expected);
         assert_eq!(complaints, problems);
     }
@@ -69,6 +73,6 @@ mod tests {
     fn what_does_not_nest_is_named() {
         check(&[Same, Pop], &[(0, 1)], &[&[], &[]], &[ScopeProblem::NothingOpen { node: 1 }]);
         let diamond = [(0, 1), (0, 2), (1, 2)];
-        check(&[Same, Push, Same], &diamond, &[&[], &[], &[]], &[ScopeProblem::Mixed { node: 2 }]);
+        check(&[Same, Push, Same], &diamond, &[&[], &[], &[1]], &[ScopeProblem::Mixed { node: 2 }]);
     }
 }

@@ -21,6 +21,11 @@ impl Context {
         Self(self.0.update(key.into(), payload))
     }
 
+    /// What two branches know together; where both know something, `later` wins.
+    pub fn union(&self, later: &Self) -> Self {
+        Self(later.0.clone().union(self.0.clone()))
+    }
+
     pub fn keys(&self) -> Vec<String> {
         self.0.keys().map(|key| key.to_string()).collect()
     }

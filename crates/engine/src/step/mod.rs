@@ -5,7 +5,7 @@ mod context;
 use std::sync::Arc;
 
 use protocol::{
-    Child, ErrorCode, ErrorPolicy, ExecutionId, Frame, LineageKey, MessageId, Millis, NodeError, Payload,
+    Consequence, ErrorCode, ErrorPolicy, ExecutionId, Lineage, MessageId, Millis, NodeError, Payload,
 };
 use serde_json::{Map, Value, json};
 
@@ -24,10 +24,47 @@ pub struct Message {
     pub id: MessageId,
     /// The node's place in the plan.
     pub node: usize,
-    pub lineage: Arc<[Frame]>,
+    pub lineage: Lineage,
     pub context: Context,
     /// Counts from 1.
     pub attempt: u32,
+    /// What a join has gathered.
+    pub joined: Option<Arc<Joined>>,
+    /// The moment it was parked until, once that has come.
+    pub resumed: Option<Millis>,
+}
+
+/// What a join has gathered, in the order of edges or items.
+#[derive(Clone, Debug)]
+pub enum Joined {
+    List { values: Vec<Payload>, missing: Vec<String> },
+    Winner(Payload),
+    Collapse(Vec<Slot>),
+    TimedOut { arrived: usize, expected: usize },
+}
+
+/// What came of one item.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Slot {
+    Value(Payload),
+    /// The error, in the form `{"error": …}`.
+    Failed(Payload),
+    /// It left the way to the aggregator.
+    Skipped,
+}
+
+/// What a node puts out.
+#[derive(Clone, Debug)]
+pub struct Output {
+    pub payload: Payload,
+    /// The items of a fan-out, as one array.
+    pub items: Option<Payload>,
+}
+
+impl From<Payload> for Output {
+    fn from(payload: Payload) -> Self {
+        Self { payload, items: None }
+    }
 }
 
 /// What a firing is about to do; nothing has happened yet.
@@ -41,26 +78,34 @@ pub struct Prepared {
 #[derive(Clone, Debug)]
 pub enum Work {
     /// The answer is known: the node needs nothing from outside.
-    Done(Payload),
+    Done(Output),
     /// The node fails before it has begun.
     Failed(NodeError),
     /// Takes a while, then answers.
-    Sleep { millis: Millis, then: Box<Result<Payload, NodeError>> },
+    Sleep { millis: Millis, then: Box<Result<Output, NodeError>> },
+    /// Rests until that moment; then it is prepared again, resumed.
+    Wait { due: Millis },
+}
+
+impl Work {
+    pub fn done(payload: Payload) -> Self {
+        Self::Done(payload.into())
+    }
 }
 
 /// What follows from an answer. Committed as one step.
 #[derive(Clone, Debug)]
 pub struct Effects {
-    pub outcome: Result<Payload, NodeError>,
-    pub children: Vec<Child>,
-    /// The failure ends the execution.
-    pub halts: bool,
+    pub outcome: Result<Output, NodeError>,
+    /// Edges that carry a value, as places of the plan. The node's other edges never will, at this key.
+    pub taken: Vec<usize>,
+    pub consequence: Consequence,
 }
 
 /// Resolves the parameters and asks the kind what is to be done. A failure here is an answer like any other.
 pub fn prepare(plan: &Plan, message: &Message, now: Millis) -> Prepared {
     let node = &plan.nodes[message.node];
-    let identity = format!("{}@{}", node.id, LineageKey::of(&message.lineage));
+    let identity = format!("{}@{}", node.id, message.lineage.key());
     let seed = blake3::hash(format!("{}/{identity}", message.execution_id).as_bytes());
     let seed =
         u32::from_le_bytes([seed.as_bytes()[0], seed.as_bytes()[1], seed.as_bytes()[2], seed.as_bytes()[3]]);
@@ -70,7 +115,17 @@ pub fn prepare(plan: &Plan, message: &Message, now: Millis) -> Prepared {
         Ok(parameters) => parameters,
         Err(error) => return Prepared { parameters: None, work: Work::Failed(at(error, node)) },
     };
-    let firing = Firing { plan, node, identity, context: &message.context, parameters: &parameters, moment };
+    let firing = Firing {
+        plan,
+        node,
+        identity,
+        context: &message.context,
+        parameters: &parameters,
+        joined: message.joined.as_deref(),
+        resumed: message.resumed,
+        timer_id: &message.id,
+        moment,
+    };
     let work = match node.kind.work(&firing) {
         Ok(work) => work,
         Err(error) => Work::Failed(at(error, node)),
@@ -79,25 +134,24 @@ pub fn prepare(plan: &Plan, message: &Message, now: Millis) -> Prepared {
 }
 
 /// Decides what follows: which edges carry a value, and whether the execution goes on.
-pub fn conclude(plan: &Plan, message: &Message, answer: Result<Payload, NodeError>) -> Effects {
+pub fn conclude(plan: &Plan, message: &Message, answer: Result<Output, NodeError>) -> Effects {
     let node = &plan.nodes[message.node];
     let outcome = answer.map_err(|error| at(error, node));
-    let (edges, halts) = match (&outcome, &node.source.error) {
-        (Ok(output), _) => (routed(node, output.value()), false),
-        (Err(_), Some(ErrorPolicy::Ignore)) => (node.outgoing.clone(), false),
-        (Err(_), Some(ErrorPolicy::Branch { .. })) => (node.branches.on_error.into_iter().collect(), false),
-        (Err(_), Some(ErrorPolicy::Halt) | None) => (Vec::new(), true),
-    };
-    let children = edges.into_iter().map(|edge| {
-        let edge = &plan.edges[edge];
-        Child {
-            message_id: message.id.child(&edge.source.id, 0),
-            node_id: plan.nodes[edge.to].id.clone(),
-            edge_id: Some(edge.source.id.clone()),
-            lineage: message.lineage.to_vec(),
+    let (taken, consequence) = match (&outcome, &node.source.error) {
+        (Ok(output), _) => (routed(node, output.payload.value()), Consequence::GoOn),
+        (Err(_), Some(ErrorPolicy::Ignore)) => (node.outgoing.clone(), Consequence::GoOn),
+        (Err(_), Some(ErrorPolicy::Branch { .. })) => {
+            (node.on_error.into_iter().collect(), Consequence::GoOn)
         }
-    });
-    Effects { children: children.collect(), outcome, halts }
+        (Err(_), None) if !message.lineage.is_root() => (Vec::new(), Consequence::Contained),
+        (Err(_), Some(ErrorPolicy::Halt) | None) => (Vec::new(), Consequence::Halt),
+    };
+    Effects { outcome, taken, consequence }
+}
+
+/// What flows along the edges of a node and fills a slot: its output, or the working payload where it writes one.
+pub fn result_of(node: &PlannedNode, output: &Payload) -> Payload {
+    node.kind.working_payload(output.value()).map_or_else(|| output.clone(), Payload::new)
 }
 
 impl Context {
@@ -135,7 +189,7 @@ fn resolve_parameters(
     let mut resolved = Map::new();
     for (name, raw) in &node.source.parameters {
         let value = match (node.how(name), node.templates.get(name)) {
-            (Resolve::Value | Resolve::Expression, Some(template)) => {
+            (Resolve::Value | Resolve::Rules | Resolve::Expression, Some(template)) => {
                 template.resolve(&scope).map_err(|mut error| {
                     error.message = format!("parameter {name:?}: {}", error.message);
                     error

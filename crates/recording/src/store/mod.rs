@@ -5,7 +5,7 @@ mod payloads;
 
 use std::{collections::HashMap, path::Path};
 
-use protocol::{Event, ExecutionEnded, ExecutionId, ExecutionSummary, Fact, Payload};
+use protocol::{Event, ExecutionEnded, ExecutionId, ExecutionStarted, ExecutionSummary, Fact, Payload};
 use sqlx::{
     Connection, QueryBuilder, Row, Sqlite, SqliteConnection, SqlitePool,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
@@ -14,7 +14,7 @@ use tokio::sync::Mutex;
 
 pub use file::{Access, StoreError};
 
-use crate::ViewFold;
+use crate::view::summary;
 
 /// Reads go on while the one writer appends.
 pub struct Store {
@@ -157,12 +157,16 @@ impl Writer {
         let mut transaction = connection.begin().await?;
         for event in events {
             match &event.fact {
-                Fact::ExecutionStarted(_) => {
-                    let row = insert_execution(&mut transaction, event).await?;
+                Fact::ExecutionStarted(started) => {
+                    let row = insert_execution(&mut transaction, event, started).await?;
                     rows.insert(event.execution_id.clone(), row);
                 }
                 Fact::ExecutionEnded(ended) => end_execution(&mut transaction, event, ended).await?,
-                Fact::NodeStarted(_) | Fact::NodeSucceeded(_) | Fact::NodeFailed(_) => {}
+                Fact::NodeStarted(_)
+                | Fact::NodeParked(_)
+                | Fact::NodeSucceeded(_)
+                | Fact::NodeFailed(_)
+                | Fact::TimedOut(_) => {}
             }
         }
         for chunk in events.chunks(ROWS_PER_INSERT) {
@@ -191,9 +195,13 @@ impl Writer {
     }
 }
 
-async fn insert_execution(connection: &mut SqliteConnection, event: &Event) -> Result<i64, sqlx::Error> {
-    let summary = ViewFold::begin(event).map(|fold| fold.view().summary.clone());
-    let summary = serde_json::to_string(&summary).map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
+async fn insert_execution(
+    connection: &mut SqliteConnection,
+    event: &Event,
+    started: &ExecutionStarted,
+) -> Result<i64, sqlx::Error> {
+    let summary = serde_json::to_string(&summary(event, started))
+        .map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
     let done = sqlx::query("INSERT INTO executions (execution_id, started_at, summary) VALUES (?, ?, ?)")
         .bind(event.execution_id.as_str())
         .bind(event.at)

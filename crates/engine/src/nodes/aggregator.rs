@@ -1,0 +1,87 @@
+//! `aggregator`: gathers what a split has spread, in the order of the items.
+
+use protocol::{Diagnostic, ErrorCode, Node, NodeError, Payload};
+use serde_json::{Value, json};
+
+use super::{
+    Firing, Inbox, Kind, Parameter, Resolve, ScopeEffect, Work, check_choice, check_timeout, parameter,
+    timed_out,
+};
+use crate::{
+    plan::{Plan, PlannedNode},
+    step::{Joined, Slot},
+};
+
+pub struct Aggregator;
+
+const SKIPPED: [&str; 3] = ["null", "omit", "marker"];
+const ON_ERROR: [&str; 3] = ["include", "omit", "fail"];
+
+impl Kind for Aggregator {
+    fn names(&self) -> &'static [&'static str] {
+        &["aggregator"]
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        const PARAMETERS: [Parameter; 3] = [
+            parameter("timeout", Resolve::Literal),
+            parameter("skipped", Resolve::Literal),
+            parameter("on_error", Resolve::Literal),
+        ];
+        &PARAMETERS
+    }
+
+    fn scope(&self) -> ScopeEffect {
+        ScopeEffect::Pop
+    }
+
+    fn inbox(&self, _node: &Node) -> Inbox {
+        Inbox::Collapse
+    }
+
+    fn check(&self, _plan: &Plan, node: &PlannedNode) -> Vec<Diagnostic> {
+        let choices = [check_choice(node, "skipped", &SKIPPED), check_choice(node, "on_error", &ON_ERROR)];
+        choices.into_iter().flatten().chain(check_timeout(node)).collect()
+    }
+
+    fn work(&self, firing: &Firing<'_>) -> Result<Work, NodeError> {
+        let slots = match firing.joined {
+            Some(Joined::Collapse(slots)) => slots,
+            Some(Joined::TimedOut { arrived, expected }) => return Err(timed_out(*arrived, *expected)),
+            _ => {
+                return Err(NodeError::new(
+                    ErrorCode::InvalidParameter,
+                    "an aggregator gathers what a split spreads",
+                ));
+            }
+        };
+        let chosen = |name: &str| firing.parameter(name).and_then(Value::as_str).unwrap_or_default();
+        let mut text = String::from("[");
+        for (index, slot) in slots.iter().enumerate() {
+            let part = match (slot, chosen("skipped"), chosen("on_error")) {
+                (Slot::Value(value), _, _) => value.text(),
+                (Slot::Failed(_), _, "omit") | (Slot::Skipped, "omit", _) => continue,
+                (Slot::Failed(error), _, "fail") => {
+                    let message = format!("item {index} failed: {}", error.value()["error"]["message"]);
+                    return Err(NodeError::new(ErrorCode::NodeExecutionFailed, message)
+                        .with_details(json!({"item_index": index, "error": error.value()})));
+                }
+                (Slot::Failed(error), _, _) => error.text(),
+                (Slot::Skipped, "marker", _) => "{\"skipped\":true}",
+                (Slot::Skipped, _, _) => "null",
+            };
+            if text.len() > 1 {
+                text.push(',');
+            }
+            text.push_str(part);
+        }
+        text.push(']');
+        let whole = Payload::from_text(text).map_err(|error| {
+            NodeError::new(
+                ErrorCode::NodeExecutionFailed,
+                format!("the results do not form an array: {error}"),
+            )
+        })?;
+        Ok(Work::done(whole))
+    }
+}

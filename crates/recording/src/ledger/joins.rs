@@ -1,0 +1,396 @@
+//! Joins: what each has heard, and when it has heard enough. A decision is written once; whatever comes later for the
+//! same edge and key changes nothing.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::Arc,
+};
+
+use engine::{Context, Input, Joined, Plan, Slot, Target};
+use protocol::{Arrival, Lineage, MessageId, Millis};
+
+use super::{Ledger, Value, Word};
+
+#[derive(Default)]
+pub struct Joins {
+    /// Lists, races and exclusive inputs that have heard of something, by node and key.
+    inboxes: HashMap<usize, HashMap<Lineage, Inbox>>,
+    /// Decisions from outer levels, which hold for every key inside.
+    outer: HashMap<(usize, Lineage), Decision>,
+    /// Gatherings that have heard of something.
+    collapses: HashMap<JoinKey, Collapse>,
+    /// What has fired or never will: nothing more is heard there.
+    closed: HashSet<JoinKey>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct JoinKey {
+    pub node: usize,
+    pub group: usize,
+    pub lineage: Lineage,
+}
+
+#[derive(Clone, Debug)]
+pub enum Decision {
+    Value(Value),
+    Done,
+}
+
+#[derive(Default)]
+struct Inbox {
+    decided: BTreeMap<usize, Decision>,
+    due: Option<Millis>,
+}
+
+struct Collapse {
+    slots: Vec<Option<Slot>>,
+    filled: usize,
+    due: Option<Millis>,
+}
+
+impl Joins {
+    /// An exclusive input has its value: there is nothing left to hear at this key.
+    pub fn note_value(&mut self, node: usize, lineage: &Lineage) {
+        if let Some(inboxes) = self.inboxes.get_mut(&node) {
+            inboxes.remove(lineage);
+        }
+        self.closed.insert(JoinKey { node, group: 0, lineage: lineage.clone() });
+    }
+
+    /// One sentence for every join that waits.
+    pub fn undecided(&self, plan: &Plan) -> Vec<String> {
+        let mut sentences = Vec::new();
+        for (&node, inboxes) in &self.inboxes {
+            let edges = edges_of(plan, node);
+            // What an aggregator has heard of is said below.
+            if edges.is_empty() {
+                continue;
+            }
+            for (lineage, inbox) in inboxes {
+                let missing: Vec<&str> = edges
+                    .iter()
+                    .filter(|edge| !inbox.decided.contains_key(edge))
+                    .map(|&edge| plan.edges[edge].source.id.as_str())
+                    .collect();
+                sentences.push(format!(
+                    "{} at [{}] misses {}",
+                    plan.nodes[node].id,
+                    lineage.key(),
+                    missing.join(", ")
+                ));
+            }
+        }
+        for (key, collapse) in &self.collapses {
+            let (node, at) = (&plan.nodes[key.node].id, key.lineage.key());
+            sentences.push(format!(
+                "{node} at [{at}] has {} of {} items",
+                collapse.filled,
+                collapse.slots.len()
+            ));
+        }
+        sentences.sort();
+        sentences
+    }
+}
+
+impl Ledger {
+    /// Says to everyone in `targets` that nothing comes at this key, or that an error does.
+    pub(super) fn tell(&mut self, targets: &[Target], lineage: &Lineage, word: &Word<'_>) {
+        for target in targets {
+            match (*target, word) {
+                (Target::Inbox(edge), Word::Done) => self.offer(edge, lineage, Decision::Done),
+                (Target::Inbox(edge), Word::Failed(value)) => {
+                    let node = self.plan.edges[edge].to;
+                    if matches!(self.plan.flow.inputs[node], Input::Exclusive { .. }) {
+                        // The node is passed over: the error is for whoever gathers behind it.
+                        self.pass_over(node, lineage, word);
+                    } else {
+                        self.offer(edge, lineage, Decision::Value((*value).clone()));
+                    }
+                }
+                (Target::Split(split), _) => self.block(split, lineage, word),
+            }
+        }
+    }
+
+    /// A split will never run at this key: there is nothing to gather behind it.
+    fn block(&mut self, split: usize, lineage: &Lineage, word: &Word<'_>) {
+        let plan = Arc::clone(&self.plan);
+        for &collapser in &plan.flow.collapsers[split] {
+            for group in 0..groups_of(&plan, collapser) {
+                let key = JoinKey { node: collapser, group, lineage: lineage.clone() };
+                if self.joins.closed.insert(key) {
+                    self.pass_on(collapser, lineage, word);
+                }
+            }
+        }
+    }
+
+    fn pass_over(&mut self, node: usize, lineage: &Lineage, word: &Word<'_>) {
+        let key = JoinKey { node, group: 0, lineage: lineage.clone() };
+        if !self.joins.closed.contains(&key) {
+            self.close_join(&key);
+            self.pass_on(node, lineage, word);
+        }
+    }
+
+    fn pass_on(&mut self, node: usize, lineage: &Lineage, word: &Word<'_>) {
+        let plan = Arc::clone(&self.plan);
+        for &edge in &plan.nodes[node].leaving {
+            self.tell(&plan.flow.frontiers[edge], lineage, word);
+        }
+    }
+
+    /// Writes the decision of an edge at a key, unless there is one, and fires what is complete.
+    pub(super) fn offer(&mut self, edge: usize, lineage: &Lineage, decision: Decision) {
+        let plan = Arc::clone(&self.plan);
+        let node = plan.edges[edge].to;
+        match &plan.flow.inputs[node] {
+            Input::Collapse { groups } => {
+                let group = groups.iter().position(|edges| edges.contains(&edge)).unwrap_or(0);
+                self.collapse(edge, group, &groups[group], lineage, decision);
+            }
+            Input::List { edges } | Input::Race { edges } | Input::Exclusive { edges } => {
+                let depth = plan.nodes[node].scope.len();
+                if lineage.steps().len() < depth {
+                    self.joins.outer.entry((edge, lineage.clone())).or_insert(decision);
+                    for waiting in self.waiting_under(node, lineage) {
+                        self.evaluate(node, edges, &waiting);
+                    }
+                    return;
+                }
+                let key = JoinKey { node, group: 0, lineage: lineage.clone() };
+                if self.joins.closed.contains(&key) {
+                    return;
+                }
+                let inbox = self.joins.inboxes.entry(node).or_default().entry(lineage.clone()).or_default();
+                inbox.decided.entry(edge).or_insert(decision);
+                self.evaluate(node, edges, lineage);
+            }
+            Input::Each => {}
+        }
+    }
+
+    fn waiting_under(&self, node: usize, prefix: &Lineage) -> Vec<Lineage> {
+        let length = prefix.steps().len();
+        let inboxes = self.joins.inboxes.get(&node).into_iter().flatten();
+        inboxes
+            .map(|(lineage, _)| lineage.clone())
+            .filter(|lineage| lineage.prefix(length) == *prefix)
+            .collect()
+    }
+
+    /// Fires a list, a race or an exclusive input at a key if it has heard enough.
+    fn evaluate(&mut self, node: usize, edges: &[usize], lineage: &Lineage) {
+        let plan = Arc::clone(&self.plan);
+        let Some(inbox) = self.joins.inboxes.get(&node).and_then(|inboxes| inboxes.get(lineage)) else {
+            return;
+        };
+        let decision = |edge: &usize| {
+            let own = inbox.decided.get(edge);
+            own.or_else(|| {
+                let length = plan.nodes[plan.edges[*edge].from].scope_behind();
+                self.joins.outer.get(&(*edge, lineage.prefix(length)))
+            })
+        };
+        let heard = edges.iter().filter(|edge| decision(edge).is_some()).count();
+        let mut values: Vec<Value> = Vec::new();
+        let mut missing: Vec<String> = Vec::new();
+        for edge in edges {
+            match decision(edge) {
+                Some(Decision::Value(value)) => values.push(value.clone()),
+                Some(Decision::Done) => missing.push(plan.nodes[plan.edges[*edge].from].id.to_string()),
+                None => {}
+            }
+        }
+        let complete = match &plan.flow.inputs[node] {
+            Input::Race { .. } => !values.is_empty() || heard == edges.len(),
+            _ => heard == edges.len(),
+        };
+        if !matches!(plan.flow.inputs[node], Input::Exclusive { .. }) {
+            self.note_arrival(node, lineage, heard, edges.len());
+        }
+        let key = JoinKey { node, group: 0, lineage: lineage.clone() };
+        if !complete {
+            self.arm(&key);
+            return;
+        }
+        self.close_join(&key);
+        if values.is_empty() {
+            self.pass_on(node, lineage, &Word::Done);
+            return;
+        }
+        let joined = match &plan.flow.inputs[node] {
+            Input::Race { .. } => Joined::Winner(values[0].result.clone()),
+            _ => Joined::List { values: values.iter().map(|value| value.result.clone()).collect(), missing },
+        };
+        let context = union(values.iter().map(|value| &value.context));
+        self.fire(node, 0, lineage, context, joined);
+    }
+
+    fn collapse(
+        &mut self,
+        edge: usize,
+        group: usize,
+        edges: &[usize],
+        lineage: &Lineage,
+        decision: Decision,
+    ) {
+        let Some(step) = lineage.steps().last() else { return };
+        let node = self.plan.edges[edge].to;
+        let key = JoinKey { node, group, lineage: lineage.parent() };
+        if self.joins.closed.contains(&key) {
+            return;
+        }
+        // Of several edges that exclude each other, "nothing comes" counts when it was said on all of them.
+        if edges.len() > 1 && !self.is_settled(edge, edges, lineage, &decision) {
+            return;
+        }
+        let total = step.total as usize;
+        let collapse = self.joins.collapses.entry(key.clone()).or_insert_with(|| Collapse {
+            slots: vec![None; total],
+            filled: 0,
+            due: None,
+        });
+        let Some(slot) = collapse.slots.get_mut(step.index as usize).filter(|slot| slot.is_none()) else {
+            return;
+        };
+        *slot = Some(match decision {
+            Decision::Value(value) if value.failed => Slot::Failed(value.result),
+            Decision::Value(value) => Slot::Value(value.result),
+            Decision::Done => Slot::Skipped,
+        });
+        collapse.filled += 1;
+        let filled = collapse.filled;
+        self.note_arrival(node, &key.lineage, filled, total);
+        if filled < total {
+            self.arm(&key);
+            return;
+        }
+        let slots = self.joins.collapses.remove(&key).map(|collapse| {
+            self.disarm(&key, collapse.due);
+            collapse.slots.into_iter().map(|slot| slot.unwrap_or(Slot::Skipped)).collect()
+        });
+        self.joins.closed.insert(key.clone());
+        let context = self.outside(node, &key.lineage);
+        self.fire(node, group, &key.lineage, context, Joined::Collapse(slots.unwrap_or_default()));
+    }
+
+    /// True for a value, and for the last edge of an exclusive group on which nothing comes.
+    fn is_settled(&mut self, edge: usize, edges: &[usize], lineage: &Lineage, decision: &Decision) -> bool {
+        let inboxes = self.joins.inboxes.entry(self.plan.edges[edge].to).or_default();
+        let inbox = inboxes.entry(lineage.clone()).or_default();
+        inbox.decided.entry(edge).or_insert_with(|| decision.clone());
+        let settled = matches!(decision, Decision::Value(_))
+            || edges.iter().all(|edge| inbox.decided.contains_key(edge));
+        if settled {
+            inboxes.remove(lineage);
+        }
+        settled
+    }
+
+    /// An empty array: the aggregators behind it have everything there is.
+    pub(super) fn collapse_nothing(&mut self, node: usize, parent: &Lineage) {
+        let plan = Arc::clone(&self.plan);
+        for group in 0..groups_of(&plan, node) {
+            let key = JoinKey { node, group, lineage: parent.clone() };
+            if self.joins.closed.insert(key) {
+                let context = self.outside(node, parent);
+                self.fire(node, group, parent, context, Joined::Collapse(Vec::new()));
+            }
+        }
+    }
+
+    pub(super) fn time_out(&mut self, node: usize, group: usize, lineage: &Lineage) {
+        let key = JoinKey { node, group, lineage: lineage.clone() };
+        if self.joins.closed.contains(&key) {
+            return;
+        }
+        let plan = Arc::clone(&self.plan);
+        let (arrived, expected, context) = match self.joins.collapses.remove(&key) {
+            Some(collapse) => (collapse.filled, collapse.slots.len(), self.outside(node, lineage)),
+            None => {
+                let inbox = self.joins.inboxes.get_mut(&node).and_then(|inboxes| inboxes.remove(lineage));
+                let decided = inbox.unwrap_or_default().decided;
+                let contexts = decided.values().filter_map(|decision| match decision {
+                    Decision::Value(value) => Some(&value.context),
+                    Decision::Done => None,
+                });
+                (decided.len(), edges_of(&plan, node).len(), union(contexts))
+            }
+        };
+        self.joins.closed.insert(key);
+        self.fire(node, group, lineage, context, Joined::TimedOut { arrived, expected });
+    }
+
+    fn fire(&mut self, node: usize, group: usize, lineage: &Lineage, context: Context, joined: Joined) {
+        let id =
+            MessageId::fire(&self.execution_id, &self.plan.nodes[node].id, group, lineage.key().as_str());
+        self.open(id, node, lineage.clone(), context, Some(joined));
+    }
+
+    /// What was known in front of the split: all that remains behind its aggregator.
+    fn outside(&self, collapser: usize, parent: &Lineage) -> Context {
+        let split = self.plan.nodes[collapser].scope.last();
+        let context = split.and_then(|split| self.scopes.get(&(*split, parent.clone())));
+        context.cloned().unwrap_or_default()
+    }
+
+    fn close_join(&mut self, key: &JoinKey) {
+        let inboxes = self.joins.inboxes.get_mut(&key.node);
+        if let Some(inbox) = inboxes.and_then(|inboxes| inboxes.remove(&key.lineage)) {
+            self.disarm(key, inbox.due);
+        }
+        self.joins.closed.insert(key.clone());
+    }
+
+    /// The first thing a join hears sets its timer.
+    fn arm(&mut self, key: &JoinKey) {
+        let Some(timeout) = self.plan.nodes[key.node].timeout else { return };
+        let due = match self.joins.collapses.get_mut(key) {
+            Some(collapse) => &mut collapse.due,
+            None => {
+                match self.joins.inboxes.get_mut(&key.node).and_then(|inboxes| inboxes.get_mut(&key.lineage))
+                {
+                    Some(inbox) => &mut inbox.due,
+                    None => return,
+                }
+            }
+        };
+        if due.is_none() {
+            let moment = self.now + timeout;
+            *due = Some(moment);
+            self.timers.insert((moment, Self::join_timer(key)));
+        }
+    }
+
+    fn disarm(&mut self, key: &JoinKey, due: Option<Millis>) {
+        if let Some(due) = due {
+            self.timers.remove(&(due, Self::join_timer(key)));
+        }
+    }
+
+    fn note_arrival(&mut self, node: usize, lineage: &Lineage, arrived: usize, expected: usize) {
+        let (arrived, expected) = (arrived as u32, expected as u32);
+        let node_id = self.plan.nodes[node].id.clone();
+        self.arrivals.push(Arrival { node_id, lineage: lineage.clone(), arrived, expected });
+    }
+}
+
+fn union<'c>(contexts: impl Iterator<Item = &'c Context>) -> Context {
+    contexts.fold(Context::default(), |all, context| all.union(context))
+}
+
+fn edges_of(plan: &Plan, node: usize) -> &[usize] {
+    match &plan.flow.inputs[node] {
+        Input::List { edges } | Input::Race { edges } | Input::Exclusive { edges } => edges,
+        Input::Each | Input::Collapse { .. } => &[],
+    }
+}
+
+fn groups_of(plan: &Plan, node: usize) -> usize {
+    match &plan.flow.inputs[node] {
+        Input::Collapse { groups } => groups.len(),
+        Input::Each | Input::Exclusive { .. } | Input::List { .. } | Input::Race { .. } => 0,
+    }
+}

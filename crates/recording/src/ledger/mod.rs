@@ -1,0 +1,421 @@
+//! What is under way in an execution: messages, fan-outs, joins, timers. Folded from events, so that it is the
+//! engine's memory in local mode, the way back after a crash, and the way to find out afterwards what a node saw.
+//!
+//! Everything that follows from a commit is decided inside [`Ledger::apply`] from the plan and the event alone;
+//! replaying the events gives the same ledger.
+
+mod fan_out;
+mod joins;
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    sync::Arc,
+};
+
+use engine::{Context, Input, Joined, Limits, Message, Plan, result_of};
+use protocol::{
+    Arrival, Consequence, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis, NodeError,
+    NodeFailed, NodeSucceeded, Payload, TimedOut,
+};
+use serde_json::json;
+
+use fan_out::FanOuts;
+use joins::{Decision, JoinKey, Joins};
+
+/// The recording contradicts itself; it was not written by this engine, or was damaged.
+#[derive(Debug, thiserror::Error)]
+#[error("the recording of {execution} does not add up at event {seq}: {complaint}")]
+pub struct LedgerError {
+    pub execution: ExecutionId,
+    pub seq: u64,
+    pub complaint: String,
+}
+
+pub struct Ledger {
+    plan: Arc<Plan>,
+    execution_id: ExecutionId,
+    seq: u64,
+    ended: bool,
+    /// The moment of the event that is being applied.
+    now: Millis,
+    open: BTreeMap<MessageId, Opened>,
+    ready: VecDeque<MessageId>,
+    fan_outs: FanOuts,
+    joins: Joins,
+    timers: BTreeSet<(Millis, Timer)>,
+    /// The context in which each split fired, for the aggregators behind it.
+    scopes: HashMap<(usize, Lineage), Context>,
+    arrivals: Vec<Arrival>,
+}
+
+/// A message under way.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    pub message: Message,
+    /// When it began, if it has.
+    pub started: Option<Millis>,
+    pub parked: Option<Millis>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Timer {
+    /// A message that rests.
+    Message(MessageId),
+    /// A join that waits: its node, its group, and its key with the totals of its levels.
+    Join(usize, usize, Vec<(u32, u32)>),
+}
+
+/// What a branch brings to a join.
+#[derive(Clone, Debug)]
+struct Value {
+    context: Context,
+    result: Payload,
+    failed: bool,
+}
+
+/// What is told to whoever waits behind edges that were not taken.
+enum Word<'w> {
+    /// Nothing will come.
+    Done,
+    /// An item failed on the way; the error is what comes.
+    Failed(&'w Value),
+}
+
+impl Ledger {
+    /// An execution of which nothing is known yet but its plan.
+    pub fn new(execution_id: ExecutionId, plan: Arc<Plan>) -> Self {
+        Self {
+            plan,
+            execution_id,
+            seq: 0,
+            ended: false,
+            now: 0,
+            open: BTreeMap::new(),
+            ready: VecDeque::new(),
+            fan_outs: FanOuts::default(),
+            joins: Joins::default(),
+            timers: BTreeSet::new(),
+            scopes: HashMap::new(),
+            arrivals: Vec::new(),
+        }
+    }
+
+    /// Folds a whole recording. What had been started when it broke off is ready for its next attempt.
+    pub fn replay(events: &[Event]) -> Result<Self, LedgerError> {
+        Self::begin(events)?.catch_up(events)
+    }
+
+    /// Folds a recording whose plan is at hand.
+    pub fn resume(execution_id: ExecutionId, plan: Arc<Plan>, events: &[Event]) -> Result<Self, LedgerError> {
+        Self::new(execution_id, plan).catch_up(events)
+    }
+
+    fn catch_up(mut self, events: &[Event]) -> Result<Self, LedgerError> {
+        let ledger = &mut self;
+        for event in events {
+            ledger.apply(event)?;
+        }
+        ledger.settle();
+        Ok(self)
+    }
+
+    /// The ledger in front of the first event, which holds the definition.
+    pub fn begin(events: &[Event]) -> Result<Self, LedgerError> {
+        let refuse = |execution: ExecutionId, complaint: String| LedgerError { execution, seq: 1, complaint };
+        let Some(first) = events.first() else {
+            return Err(refuse("an unknown execution".into(), "it is empty".to_owned()));
+        };
+        let Fact::ExecutionStarted(started) = &first.fact else {
+            return Err(refuse(first.execution_id.clone(), "it does not begin with a start".to_owned()));
+        };
+        let loaded = engine::load(started.definition.text().as_bytes(), &Limits::default());
+        let plan = loaded.plan.ok_or_else(|| {
+            let complaint =
+                loaded.diagnostics.first().map_or_else(String::new, |first| first.message.clone());
+            refuse(first.execution_id.clone(), format!("its definition cannot be used: {complaint}"))
+        })?;
+        Ok(Self::new(first.execution_id.clone(), plan))
+    }
+
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    pub fn is_ended(&self) -> bool {
+        self.ended
+    }
+
+    pub fn position(&self) -> u64 {
+        self.seq
+    }
+
+    pub fn get(&self, message: &MessageId) -> Option<&Opened> {
+        self.open.get(message)
+    }
+
+    /// Nothing is under way: the execution has ended, or is stuck.
+    pub fn is_quiet(&self) -> bool {
+        self.open.is_empty() && self.fan_outs.is_empty()
+    }
+
+    /// Joins that have heard of something and wait for the rest, with the edges they miss.
+    pub fn undecided(&self) -> Vec<String> {
+        self.joins.undecided(&self.plan)
+    }
+
+    /// Messages that can be worked on now.
+    pub fn ready_count(&self) -> usize {
+        self.ready.len() + self.fan_outs.remaining()
+    }
+
+    /// The next message to work on.
+    pub fn next_ready(&mut self) -> Option<Message> {
+        loop {
+            while let Some(id) = self.ready.pop_front() {
+                if let Some(opened) = self.open.get(&id) {
+                    return Some(opened.message.clone());
+                }
+            }
+            let plan = Arc::clone(&self.plan);
+            let item = self.fan_outs.next(&plan)?;
+            self.open_item(item);
+        }
+    }
+
+    /// The moment of the next timer.
+    pub fn next_due(&self) -> Option<Millis> {
+        self.timers.first().map(|(due, _)| *due)
+    }
+
+    /// Wakes what rested until now; joins that were not complete in time are returned as facts to be written.
+    pub fn wake(&mut self, now: Millis) -> Vec<Fact> {
+        let mut facts = Vec::new();
+        while let Some((due, timer)) = self.timers.first().cloned().filter(|(due, _)| *due <= now) {
+            self.timers.remove(&(due, timer.clone()));
+            match timer {
+                Timer::Message(id) => {
+                    if let Some(opened) = self.open.get_mut(&id) {
+                        opened.parked = None;
+                        opened.message.resumed = Some(due);
+                        self.ready.push_back(id);
+                    }
+                }
+                Timer::Join(node, group, path) => {
+                    let node_id = self.plan.nodes[node].id.clone();
+                    facts.push(Fact::TimedOut(TimedOut {
+                        node_id,
+                        lineage: self.lineage_of(node, &path),
+                        group,
+                    }));
+                }
+            }
+        }
+        facts
+    }
+
+    /// Takes in the next fact. What joins have heard through it is returned.
+    pub fn apply(&mut self, event: &Event) -> Result<Vec<Arrival>, LedgerError> {
+        if event.seq != self.seq + 1 {
+            return Err(self.refuse(event, format!("expected event {}", self.seq + 1)));
+        }
+        self.seq = event.seq;
+        self.now = event.at;
+        match &event.fact {
+            Fact::ExecutionStarted(started) => {
+                for id in &started.starts {
+                    let node = self
+                        .plan
+                        .node(id)
+                        .ok_or_else(|| self.refuse(event, format!("there is no node {id}")))?;
+                    let context = Context::start(started.input.clone());
+                    self.open(
+                        MessageId::start(&self.execution_id, id),
+                        node,
+                        Lineage::default(),
+                        context,
+                        None,
+                    );
+                }
+            }
+            Fact::NodeStarted(started) => {
+                let opened = self.opened(event, &started.firing)?;
+                opened.started = Some(event.at);
+                opened.message.attempt = started.firing.attempt;
+            }
+            Fact::NodeParked(parked) => {
+                self.opened(event, &parked.firing)?.parked = Some(parked.due);
+                self.timers.insert((parked.due, Timer::Message(parked.firing.message_id.clone())));
+            }
+            Fact::NodeSucceeded(done) => self.succeed(event, done)?,
+            Fact::NodeFailed(done) => self.fail(event, done)?,
+            Fact::TimedOut(late) => {
+                let found = self.plan.node(&late.node_id);
+                let node =
+                    found.ok_or_else(|| self.refuse(event, format!("there is no node {}", late.node_id)))?;
+                self.time_out(node, late.group, &late.lineage);
+            }
+            Fact::ExecutionEnded(_) => {
+                self.ended = true;
+                self.open.clear();
+                self.ready.clear();
+                self.timers.clear();
+                self.fan_outs = FanOuts::default();
+                self.joins = Joins::default();
+            }
+        }
+        Ok(std::mem::take(&mut self.arrivals))
+    }
+
+    fn succeed(&mut self, event: &Event, done: &NodeSucceeded) -> Result<(), LedgerError> {
+        let Opened { message, .. } = self.close(event, &done.firing)?;
+        let plan = Arc::clone(&self.plan);
+        let node = &plan.nodes[message.node];
+        let context = message.context.after(node, Ok(&done.output));
+        let taken = self.taken(event, message.node, &done.taken)?;
+        match &done.items {
+            Some(items) => self.fan_out(event, &message, context, items, &taken)?,
+            None => {
+                let value = Value { context, result: result_of(node, &done.output), failed: false };
+                self.follow(&message, &taken, &value);
+            }
+        }
+        Ok(())
+    }
+
+    fn fail(&mut self, event: &Event, done: &NodeFailed) -> Result<(), LedgerError> {
+        let Opened { message, .. } = self.close(event, &done.firing)?;
+        let plan = Arc::clone(&self.plan);
+        let node = &plan.nodes[message.node];
+        let value = Value {
+            context: message.context.after(node, Err(&done.error)),
+            result: error_value(&done.error),
+            // An error that the author has dealt with is a value like any other.
+            failed: done.consequence == Consequence::Contained,
+        };
+        if done.consequence == Consequence::Contained {
+            for &edge in &node.leaving {
+                self.tell(&plan.flow.frontiers[edge], &message.lineage, &Word::Failed(&value));
+            }
+            return Ok(());
+        }
+        let taken = self.taken(event, message.node, &done.taken)?;
+        self.follow(&message, &taken, &value);
+        Ok(())
+    }
+
+    /// The taken edges carry the value; whoever waits behind the others is told.
+    fn follow(&mut self, message: &Message, taken: &[usize], value: &Value) {
+        let plan = Arc::clone(&self.plan);
+        for &edge in taken {
+            self.send(edge, &message.lineage, message.id.child(&plan.edges[edge].source.id, 0), value);
+        }
+        for edge in plan.nodes[message.node].leaving.iter().filter(|edge| !taken.contains(edge)) {
+            self.tell(&plan.flow.frontiers[*edge], &message.lineage, &Word::Done);
+        }
+    }
+
+    /// A value travels along an edge: to a node that fires on it, or into an inbox.
+    fn send(&mut self, edge: usize, lineage: &Lineage, id: MessageId, value: &Value) {
+        let node = self.plan.edges[edge].to;
+        match &self.plan.flow.inputs[node] {
+            Input::Each => self.open(id, node, lineage.clone(), value.context.clone(), None),
+            Input::Exclusive { .. } => {
+                self.joins.note_value(node, lineage);
+                self.open(id, node, lineage.clone(), value.context.clone(), None);
+            }
+            Input::List { .. } | Input::Race { .. } | Input::Collapse { .. } => {
+                self.offer(edge, lineage, Decision::Value(value.clone()));
+            }
+        }
+    }
+
+    fn open(
+        &mut self,
+        id: MessageId,
+        node: usize,
+        lineage: Lineage,
+        context: Context,
+        joined: Option<Joined>,
+    ) {
+        let message = Message {
+            execution_id: self.execution_id.clone(),
+            id: id.clone(),
+            node,
+            lineage,
+            context,
+            attempt: 1,
+            joined: joined.map(Arc::new),
+            resumed: None,
+        };
+        self.open.insert(id.clone(), Opened { message, started: None, parked: None });
+        self.ready.push_back(id);
+    }
+
+    fn opened(&mut self, event: &Event, firing: &Firing) -> Result<&mut Opened, LedgerError> {
+        // While replaying, an item is opened when something is said of it.
+        if !self.open.contains_key(&firing.message_id) {
+            let plan = Arc::clone(&self.plan);
+            for item in self.fan_outs.up_to(&plan, &firing.lineage) {
+                self.open_item(item);
+            }
+        }
+        let (execution, seq) = (self.execution_id.clone(), event.seq);
+        let complaint = || LedgerError {
+            execution,
+            seq,
+            complaint: format!("{} has no message under way", firing.node_id),
+        };
+        self.open.get_mut(&firing.message_id).ok_or_else(complaint)
+    }
+
+    fn close(&mut self, event: &Event, firing: &Firing) -> Result<Opened, LedgerError> {
+        let parked = self.opened(event, firing)?.parked;
+        if let Some(due) = parked {
+            self.timers.remove(&(due, Timer::Message(firing.message_id.clone())));
+        }
+        let closed = self.open.remove(&firing.message_id);
+        closed.ok_or_else(|| self.refuse(event, format!("{} ends without a message", firing.node_id)))
+    }
+
+    fn taken(&self, event: &Event, node: usize, ids: &[protocol::EdgeId]) -> Result<Vec<usize>, LedgerError> {
+        let place = |id| {
+            let edge = self.plan.edge_of(node, id);
+            edge.ok_or_else(|| {
+                self.refuse(event, format!("there is no edge {id} at {}", self.plan.nodes[node].id))
+            })
+        };
+        ids.iter().map(place).collect()
+    }
+
+    /// After a replay: what was said to be ready may be done with, and what rests is not ready.
+    fn settle(&mut self) {
+        let ready = self.open.iter().filter(|(_, opened)| opened.parked.is_none()).map(|(id, _)| id.clone());
+        self.ready = ready.collect();
+        for opened in
+            self.open.values_mut().filter(|opened| opened.started.is_some() && opened.parked.is_none())
+        {
+            opened.message.attempt += 1;
+        }
+    }
+
+    fn refuse(&self, event: &Event, complaint: String) -> LedgerError {
+        LedgerError { execution: self.execution_id.clone(), seq: event.seq, complaint }
+    }
+
+    fn lineage_of(&self, node: usize, path: &[(u32, u32)]) -> Lineage {
+        let splits = &self.plan.nodes[node].scope;
+        splits.iter().zip(path).fold(Lineage::default(), |lineage, (&split, &(index, total))| {
+            lineage.push(&self.plan.nodes[split].id, index, total)
+        })
+    }
+
+    fn join_timer(key: &JoinKey) -> Timer {
+        let path = key.lineage.steps().iter().map(|step| (step.index, step.total)).collect();
+        Timer::Join(key.node, key.group, path)
+    }
+}
+
+/// What a failed node leaves behind.
+fn error_value(error: &NodeError) -> Payload {
+    Payload::new(json!({"error": error}))
+}
