@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recording } from '../testing/fixtures';
+import { nodeView, recording } from '../testing/fixtures';
 import { parseRecording } from './recording';
 
 /** A sound recording with one place changed. */
@@ -14,6 +14,15 @@ describe('parseRecording', () => {
     expect(parseRecording(JSON.stringify(recording()), 'a.json')).toEqual(recording());
   });
 
+  it('takes one in which nodes wait', () => {
+    const waiting = recording();
+    waiting.start.nodes = {
+      a: nodeView('waiting_timer', { due: 5_000 }),
+      b: nodeView('waiting_barrier', { progress: { arrived: 1, expected: 2 } }),
+    };
+    expect(parseRecording(JSON.stringify(waiting), 'a.json')).toEqual(waiting);
+  });
+
   it.each([
     ['no JSON', 'hello', 'is not JSON'],
     ['an empty file', '', 'is not JSON'],
@@ -23,6 +32,7 @@ describe('parseRecording', () => {
     ['a newer version', broken((value) => Object.assign(value, { version: 2 })), 'version 2'],
     ['patches missing', broken((value) => Object.assign(value, { patches: undefined })), '“patches” should be a list'],
     ['a wrong state', broken((value) => Object.assign(value.start, { nodes: { a: { state: '<img>' } } })), '“start.nodes.a.state” should be one of'],
+    ['progress in words', broken((value) => Object.assign(value.start, { nodes: { a: nodeView('running', { progress: 'half' as never }) } })), '“start.nodes.a.progress” should be an object'],
     ['an id that is no text', broken((value) => Object.assign(value.start, { definition: { nodes: [{ id: {}, type: 'log', parameters: {} }], edges: [] } })), '“start.definition.nodes[0].id” should be a text'],
     ['endless times', broken((value) => Object.assign(value, { patches: [{ at: null }] })), '“patches[0].at” should be a number'],
     ['a nested bomb', `{"format": "runeglass-recording", "version": 1, "start": ${'['.repeat(5_000)}${']'.repeat(5_000)}}`, 'should be an object'],

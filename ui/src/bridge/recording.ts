@@ -2,7 +2,7 @@
  * Reads a recording from a file. The file may come from anywhere, so every part the page relies on is checked here once;
  * behind this door it is trusted.
  */
-import type { Problem, Recording } from '../generated/protocol';
+import type { NodeState, Problem, Recording } from '../generated/protocol';
 import { ProblemError } from './bridge';
 
 export const FORMAT = 'runeglass-recording';
@@ -48,7 +48,18 @@ class WrongShape extends Error {}
 type Check = (value: unknown, at: string) => void;
 type Fields = { readonly [key: string]: Check };
 
-const STATES = ['idle', 'queued', 'running', 'success', 'failed', 'skipped'];
+/** A record and no list, so that the compiler misses a state that is added to the contract. */
+const KNOWN_STATES: { [K in NodeState]: true } = {
+  idle: true,
+  queued: true,
+  running: true,
+  waiting_timer: true,
+  waiting_barrier: true,
+  success: true,
+  failed: true,
+  skipped: true,
+};
+const STATES = Object.keys(KNOWN_STATES);
 const PHASES = ['running', 'completed', 'failed', 'halted'];
 
 const text: Check = (value, at) => demand(typeof value === 'string', at, 'a text');
@@ -96,7 +107,7 @@ const shape =
   };
 
 const error = shape({ message: text, code: text });
-const counts = shape({ queued: count, running: count, success: count, failed: count, skipped: count });
+const counts = shape({ queued: count, running: count, waiting: count, success: count, failed: count, skipped: count });
 const node = shape({
   state: oneOf(STATES),
   counts,
@@ -104,6 +115,8 @@ const node = shape({
   started_at: nullable(millis),
   ended_at: nullable(millis),
   busy_ms: millis,
+  due: nullable(millis),
+  progress: nullable(shape({ arrived: count, expected: count })),
   error: nullable(error),
 });
 const edge = shape({ messages: count, skipped: flag });

@@ -1,7 +1,7 @@
-import { fireEvent, render, screen } from '@testing-library/react';
-import { describe, expect, it } from 'vitest';
+import { act, fireEvent, render, screen } from '@testing-library/react';
+import { describe, expect, it, vi } from 'vitest';
 import type { NodeState, NodeView } from '../generated/protocol';
-import { NO_COUNTS, WORKFLOW, diagnostic, nodeView, view } from '../testing/fixtures';
+import { NO_COUNTS, WORKFLOW, diagnostic, nodeView, summary, view } from '../testing/fixtures';
 import { useStore } from '../state/store';
 import { Card } from './NodeCard';
 
@@ -19,6 +19,8 @@ describe('Card', () => {
     ['idle', 'Idle'],
     ['queued', 'Queued'],
     ['running', 'Running'],
+    ['waiting_timer', 'Waiting'],
+    ['waiting_barrier', 'Gathering'],
     ['success', 'Success'],
     ['failed', 'Failed'],
     ['skipped', 'Skipped'],
@@ -38,14 +40,86 @@ describe('Card', () => {
   it('shows how long it took, attempts and firings only where they say something', () => {
     show({ greet: nodeView('success', { busy_ms: 1_234, counts: { ...NO_COUNTS, success: 1 } }) });
     expect(screen.getByText('1.23 s')).toBeTruthy();
-    expect(screen.queryByText(/↻|×/)).toBeNull();
+    expect(screen.queryByText(/↻/)).toBeNull();
+    expect(screen.queryByRole('img')).toBeNull();
   });
 
   it('counts many firings', () => {
     const card = show({ greet: nodeView('failed', { attempts: 3, counts: { ...NO_COUNTS, success: 1_200, failed: 34 } }) });
     expect(screen.getByText('↻ 3')).toBeTruthy();
-    expect(screen.getByText('× 1,234').title).toBe('1,200 success, 34 failed');
+    const counts = screen.getByRole('img', { name: '1,200 done, 34 failed of 1,234' });
+    expect(counts.textContent).toBe('1,20034of 1,234');
+    expect(card.getAttribute('aria-label')).toBe('Greet, edit, failed, 1,200 done, 34 failed of 1,234');
     expect(card.querySelectorAll('.card-bar span')).toHaveLength(2);
+  });
+
+  it('tells where the firings of a fan-out are, in one order', () => {
+    const counts = { queued: 4, running: 3, waiting: 12, success: 20, failed: 5, skipped: 0 };
+    const card = show({ greet: nodeView('running', { counts }) });
+    expect([...card.querySelectorAll<HTMLElement>('[data-count]')].map((part) => [part.dataset.count, part.textContent])).toEqual([
+      ['running', '3'],
+      ['waiting', '12'],
+      ['success', '20'],
+      ['failed', '5'],
+    ]);
+    expect(screen.getByText('of 44')).toBeTruthy();
+    expect(screen.getByRole('img').title).toBe('3 running, 12 waiting, 20 done, 5 failed, 4 queued of 44');
+    expect(card.querySelectorAll('.card-bar span')).toHaveLength(5);
+  });
+
+  it('shows how much has arrived, as a bar while it gathers', () => {
+    const card = show({ greet: nodeView('waiting_barrier', { progress: { arrived: 450, expected: 1_000 } }) });
+    expect(screen.getByText('450 / 1,000').closest('.numbers')).toBeTruthy();
+    expect([...card.querySelectorAll<HTMLElement>('.card-gathered span')].map((part) => part.style.flexGrow)).toEqual(['450', '550']);
+    expect(card.getAttribute('aria-label')).toBe('Greet, edit, gathering, 450 of 1,000 arrived');
+  });
+
+  it.each<[NodeState, number]>([
+    ['success', 1_000],
+    ['failed', 999],
+  ])('keeps the text and drops the bar when it is over: %s', (state, arrived) => {
+    const card = show({ greet: nodeView(state, { busy_ms: 3, progress: { arrived, expected: 1_000 } }) });
+    expect(screen.getByText(`${arrived.toLocaleString('en-US')} / 1,000`)).toBeTruthy();
+    expect(card.querySelector('.card-gathered')).toBeNull();
+  });
+
+  it('makes nothing of one out of one', () => {
+    const card = show({ greet: nodeView('waiting_barrier', { progress: { arrived: 0, expected: 1 } }) });
+    expect(screen.queryByText('0 / 1')).toBeNull();
+    expect(card.querySelector('.card-bar')).toBeNull();
+  });
+
+  describe('that rests', () => {
+    const resting = (due: number) => ({ greet: nodeView('waiting_timer', { due, counts: { ...NO_COUNTS, waiting: 1 } }) });
+
+    it('counts down, and draws nothing but the text again', () => {
+      vi.useFakeTimers({ now: 1_000_000 });
+      try {
+        const card = show(resting(1_002_500));
+        const label = card.querySelector('.state-label');
+        expect(screen.getByText('in 2 s')).toBeTruthy();
+        act(() => void vi.advanceTimersByTime(2_000));
+        expect(screen.getByText('now')).toBeTruthy();
+        act(() => void vi.advanceTimersByTime(6_000));
+        expect(screen.getByText('overdue 5 s')).toBeTruthy();
+        expect(card.querySelector('.state-label')).toBe(label);
+      } finally {
+        vi.useRealTimers();
+      }
+    });
+
+    it('does not count in a replay, which happens at another time', () => {
+      useStore.setState({ host: { mode: 'replay', title: '', readOnly: true } });
+      show(resting(Date.now() + 5_000));
+      expect(screen.queryByText(/^in |now|overdue/)).toBeNull();
+    });
+
+    it('does not count when the execution is over', () => {
+      show(resting(Date.now() + 5_000));
+      const ended = view({ summary: summary({ phase: 'halted', ended_at: 2_000 }), nodes: resting(Date.now() + 5_000) });
+      act(() => useStore.setState({ open: { type: 'execution', executionId: 'x1', view: ended } }));
+      expect(screen.queryByText(/^in /)).toBeNull();
+    });
   });
 
   it('follows the store', async () => {

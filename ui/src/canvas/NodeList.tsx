@@ -2,10 +2,11 @@
 import { type ReactElement, useEffect, useState } from 'react';
 import type { ExecutionView, Workflow } from '../generated/protocol';
 import { own } from '../shared/record';
-import { PHASE_WORDS, STATE_WORDS } from '../shared/states';
+import { PHASE_WORDS } from '../shared/states';
 import { titleOf } from '../shared/title';
 import { shownView, stateCounts } from '../state/selectors';
 import { selectNode, useStore } from '../state/store';
+import { spokenNode } from './spoken';
 
 const BEAT_MILLIS = 1_000;
 
@@ -20,7 +21,7 @@ export function NodeList({ definition }: { definition: Workflow }): ReactElement
         {definition.nodes.map((node, index) => (
           <li key={index}>
             <button type="button" tabIndex={-1} onClick={() => selectNode(node.id)}>
-              {titleOf(node)}, {node.type}, {STATE_WORDS[(view && own(view.nodes, node.id)?.state) ?? 'idle']}
+              {spokenNode(titleOf(node), node.type, view ? own(view.nodes, node.id) : undefined)}
             </button>
           </li>
         ))}

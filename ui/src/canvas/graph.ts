@@ -1,6 +1,7 @@
 /** The graph to draw. A file may be wrong and is shown all the same, so what cannot be drawn is left out here. */
 import type { Edge, Node, Workflow } from '../generated/protocol';
 import { titleOf } from '../shared/title';
+import { fannedOutNodes } from './fanOut';
 
 export interface GraphNode {
   node: Node;
@@ -24,11 +25,17 @@ export interface Graph {
 
 export const NODE_HEIGHT = 72;
 const NARROWEST = 144;
+/** Has room for a word with a countdown or `10,000 / 10,000` beside it. */
+const NARROWEST_WAITING = 184;
+/** Has room for the counts of many firings. */
+const NARROWEST_FANNED_OUT = 208;
 const WIDEST = 216;
+const WAITING_KINDS = new Set(['wait', 'aggregator', 'merge']);
 const LONGEST_LABEL = 22;
 
 export function graphOf(definition: Workflow): Graph {
-  const nodes = firstOfEach(definition.nodes, (node) => node.id).map(graphNode);
+  const fannedOut = fannedOutNodes(definition);
+  const nodes = firstOfEach(definition.nodes, (node) => node.id).map((node) => graphNode(node, fannedOut.has(node.id)));
   const known = new Set(nodes.map(({ node }) => node.id));
   const errorEdges = new Set(definition.nodes.flatMap(errorEdgeOf));
   const edges = firstOfEach(definition.edges, (edge) => edge.id)
@@ -37,11 +44,16 @@ export function graphOf(definition: Workflow): Graph {
   return { nodes, edges, key: keyOf(nodes, edges) };
 }
 
-function graphNode(node: Node): GraphNode {
+function graphNode(node: Node, fannedOut: boolean): GraphNode {
   const title = titleOf(node);
-  // Widths are estimated, not measured: the layout depends on the definition alone.
-  const width = Math.min(Math.max(54 + title.length * 7.6, NARROWEST), WIDEST);
+  // Widths are estimated, not measured: the layout depends on the definition alone, so a card never grows while it runs.
+  const width = Math.min(Math.max(54 + title.length * 7.6, narrowest(node.type, fannedOut)), WIDEST);
   return { node, title, width: Math.round(width / 4) * 4 };
+}
+
+function narrowest(kind: string, fannedOut: boolean): number {
+  if (fannedOut) return NARROWEST_FANNED_OUT;
+  return WAITING_KINDS.has(kind) ? NARROWEST_WAITING : NARROWEST;
 }
 
 function graphEdge(edge: Edge, isError: boolean): GraphEdge {

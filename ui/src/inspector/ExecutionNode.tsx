@@ -6,6 +6,7 @@ import { useStore } from '../state/store';
 import { FiringFacts } from './FiringFacts';
 import { FiringPane, type Tab } from './FiringPane';
 import { FiringPicker } from './FiringPicker';
+import { NodeFacts } from './NodeFacts';
 import { NodeHeading } from './NodeHeading';
 import { Tabs } from './Tabs';
 import { useNodeDetail } from './useNodeDetail';
@@ -21,6 +22,7 @@ export function ExecutionNode({ node, executionId }: { node: Node; executionId: 
   return (
     <>
       <NodeHeading node={node} state={state} />
+      <NodeFacts nodeId={node.id} />
       {detail.type === 'failed' && (
         <EmptyState icon="error" title={detail.problem.message}>
           {detail.problem.hint}
@@ -30,7 +32,7 @@ export function ExecutionNode({ node, executionId }: { node: Node; executionId: 
         <FiringPicker firings={firings} total={detail.detail.total} chosen={firing} onChoose={setChosen} />
       )}
       {firing && <FiringFacts firing={firing} />}
-      {detail.type !== 'failed' && <FiringTabs node={node} firing={firing} state={state} loading={detail.type === 'loading'} />}
+      {detail.type !== 'failed' && <FiringTabs node={node} firing={firing} state={firing?.state ?? state} loading={detail.type === 'loading'} />}
     </>
   );
 }

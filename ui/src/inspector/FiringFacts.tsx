@@ -1,7 +1,8 @@
-import type { ReactElement, ReactNode } from 'react';
+import type { ReactElement } from 'react';
 import type { FiringView } from '../generated/protocol';
 import { CopyButton } from '../shared/CopyButton';
 import { formatDuration, formatMoment, shortId } from '../shared/format';
+import { Fact } from './Fact';
 
 export function FiringFacts({ firing }: { firing: FiringView }): ReactElement {
   return (
@@ -15,14 +16,5 @@ export function FiringFacts({ firing }: { firing: FiringView }): ReactElement {
         <CopyButton label="Copy message id" text={() => firing.message_id} />
       </Fact>
     </dl>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }): ReactElement {
-  return (
-    <div className="fact">
-      <dt>{name}</dt>
-      <dd className="numbers">{children}</dd>
-    </div>
   );
 }

@@ -78,6 +78,13 @@ function Nothing({ loading, title, state }: { loading: boolean; title: string; s
       </EmptyState>
     );
   }
+  if (state === 'waiting_barrier') {
+    return (
+      <EmptyState icon="aggregator" title="Still gathering">
+        The node starts when everything it waits for has arrived.
+      </EmptyState>
+    );
+  }
   return (
     <EmptyState icon="wait" title={title}>
       It appears here as soon as the node has finished.

@@ -1,5 +1,5 @@
 import { type ReactElement, useId } from 'react';
-import type { FiringView } from '../generated/protocol';
+import type { FiringView, NodeState } from '../generated/protocol';
 import { formatCount, formatDuration } from '../shared/format';
 import { STATE_WORDS } from '../shared/states';
 
@@ -11,19 +11,30 @@ interface Props {
   onChoose: (messageId: string) => void;
 }
 
+/** Among hundreds one looks for the odd ones, so they come first; then for an item, so items are in their order. */
+const ORDER: NodeState[] = ['failed', 'running', 'waiting_timer', 'waiting_barrier', 'queued', 'success', 'skipped', 'idle'];
+
 export function FiringPicker({ firings, total, chosen, onChoose }: Props): ReactElement {
   const id = useId();
+  const sorted = firings.toSorted(byItem);
+  const groups = ORDER.map((state) => ({ state, members: sorted.filter((firing) => firing.state === state) }));
   return (
     <div className="picker">
       <label htmlFor={id}>
-        Firing <span className="picker-total">of {formatCount(total)}</span>
+        Firing <span className="picker-total numbers">of {formatCount(total)}</span>
       </label>
       <select id={id} value={chosen?.message_id ?? ''} onChange={(event) => onChoose(event.target.value)}>
-        {firings.map((firing) => (
-          <option key={firing.message_id} value={firing.message_id}>
-            {nameOf(firing)}
-          </option>
-        ))}
+        {groups
+          .filter(({ members }) => members.length > 0)
+          .map(({ state, members }) => (
+            <optgroup key={state} label={`${STATE_WORDS[state]} (${formatCount(members.length)})`}>
+              {members.map((firing) => (
+                <option key={firing.message_id} value={firing.message_id}>
+                  {nameOf(firing)}
+                </option>
+              ))}
+            </optgroup>
+          ))}
       </select>
       {total > firings.length && (
         <p className="picker-more">{formatCount(total - firings.length)} older ones are not listed.</p>
@@ -32,9 +43,20 @@ export function FiringPicker({ firings, total, chosen, onChoose }: Props): React
   );
 }
 
+/** The closed list shows this and no heading, so the state is part of it. */
 function nameOf(firing: FiringView): string {
   const parts = [firing.key === '' ? 'root' : firing.key, STATE_WORDS[firing.state].toLowerCase()];
   if (firing.attempt > 1) parts.push(`attempt ${firing.attempt}`);
   if (firing.duration_ms !== null) parts.push(formatDuration(firing.duration_ms));
   return parts.join(' · ');
+}
+
+/** Outermost split first. As text, item 10 would come before item 2. */
+function byItem(a: FiringView, b: FiringView): number {
+  const depth = Math.min(a.lineage.length, b.lineage.length);
+  for (let level = 0; level < depth; level += 1) {
+    const apart = (a.lineage[level]?.item_index ?? 0) - (b.lineage[level]?.item_index ?? 0);
+    if (apart !== 0) return apart;
+  }
+  return a.lineage.length - b.lineage.length;
 }

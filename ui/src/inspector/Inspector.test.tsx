@@ -1,9 +1,9 @@
 import { act, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { NodeDetail } from '../generated/protocol';
+import type { FiringView, NodeDetail, NodeState, NodeView } from '../generated/protocol';
 import { connect } from '../state/actions';
 import { useStore } from '../state/store';
-import { detail, entry, nodeView, view } from '../testing/fixtures';
+import { NO_COUNTS, detail, entry, nodeView, view } from '../testing/fixtures';
 import { Inspector } from './Inspector';
 import { THROTTLE_MILLIS } from './useNodeDetail';
 
@@ -31,6 +31,14 @@ async function show(state: 'running' | 'success' | 'failed' = 'success'): Promis
   render(<Inspector />);
   await wait(0);
 }
+
+async function showNode(greet: NodeView): Promise<void> {
+  await show();
+  act(() => useStore.setState({ open: { type: 'execution', executionId: 'x1', view: view({ nodes: { greet } }) } }));
+  await wait(THROTTLE_MILLIS);
+}
+
+const factsOf = (name: string) => screen.getByText(name).nextElementSibling?.textContent;
 
 describe('Inspector', () => {
   it('shows the words of the author before anything has run', () => {
@@ -71,6 +79,50 @@ describe('Inspector', () => {
     expect(screen.getByText('38 older ones are not listed.')).toBeTruthy();
     fireEvent.change(screen.getByRole('combobox'), { target: { value: 'm2' } });
     expect(screen.getByText('"second"')).toBeTruthy();
+  });
+
+  it('lists two hundred of a thousand firings by state and item', async () => {
+    const [firing] = answer.firings;
+    if (!firing) throw new Error('The fixture has no firing.');
+    const item = (index: number, state: NodeState): FiringView => ({
+      ...firing,
+      message_id: `m${index}`,
+      key: `split=${index}`,
+      lineage: [{ split_node_id: 'split', branch_id: 'b', item_index: index, total_items: 1_000 }],
+      state,
+      duration_ms: null,
+    });
+    const newestFirst = Array.from({ length: 200 }, (_, back) => item(999 - back, back % 100 === 0 ? 'failed' : 'waiting_timer'));
+    answer = { ...answer, firings: newestFirst, total: 1_000 };
+    await show();
+    const options = screen.getAllByRole<HTMLOptionElement>('option');
+    expect(options).toHaveLength(200);
+    expect(options.slice(0, 3).map((option) => option.textContent)).toEqual(['split=899 · failed', 'split=999 · failed', 'split=800 · waiting']);
+    expect(screen.getAllByRole<HTMLOptGroupElement>('group').map((group) => group.label)).toEqual(['Failed (2)', 'Waiting (198)']);
+    expect(screen.getByRole<HTMLSelectElement>('combobox').value).toBe('m999');
+    expect(screen.getByText('of 1,000')).toBeTruthy();
+    expect(screen.getByText('800 older ones are not listed.')).toBeTruthy();
+  });
+
+  it('counts down to the next timer of the node', async () => {
+    await showNode(nodeView('waiting_timer', { due: Date.now() + 12_000, counts: { ...NO_COUNTS, waiting: 2, success: 1 } }));
+    expect(factsOf('Next due')).toContain('in 12 s');
+    await wait(1_000);
+    expect(factsOf('Next due')).toContain('in 11 s');
+    expect(screen.getByRole('img', { name: '2 waiting, 1 done of 3' })).toBeTruthy();
+  });
+
+  it('says what has arrived at a join that has not started yet', async () => {
+    answer = { ...answer, firings: [], total: 0 };
+    await showNode(nodeView('waiting_barrier', { progress: { arrived: 450, expected: 1_000 } }));
+    expect(factsOf('Arrived')).toBe('450 / 1,000');
+    fireEvent.click(screen.getByTestId('tab-output'));
+    expect(screen.getByText('Still gathering')).toBeTruthy();
+  });
+
+  it('says nothing of timers and joins where there are none', async () => {
+    await show();
+    expect(screen.queryByLabelText('All firings')).toBeNull();
   });
 
   it('says the true size of a payload that was cut', async () => {

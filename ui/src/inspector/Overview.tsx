@@ -23,7 +23,7 @@ export function Overview(): ReactElement {
   );
 }
 
-const ORDER: NodeState[] = ['failed', 'running', 'queued', 'success', 'skipped', 'idle'];
+const ORDER: NodeState[] = ['failed', 'running', 'waiting_timer', 'waiting_barrier', 'queued', 'success', 'skipped', 'idle'];
 
 function ExecutionOverview({ view }: { view: ExecutionView }): ReactElement {
   const { summary } = view;

@@ -1,5 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { formatBytes, formatCount, formatDuration, formatElapsed, formatMoment, formatRelative, plural, shortId } from './format';
+import {
+  formatBytes,
+  formatCompact,
+  formatCount,
+  formatCountdown,
+  formatDuration,
+  formatElapsed,
+  formatMoment,
+  formatProgress,
+  formatRelative,
+  plural,
+  shortId,
+} from './format';
 
 describe('formatters', () => {
   it.each([
@@ -37,6 +49,33 @@ describe('formatters', () => {
     [999_999, '1.0 MB'],
     [48_211_733, '48.2 MB'],
   ])('%d bytes are %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text));
+
+  it.each([
+    [(2 * 24 + 3) * 3_600_000 + 59_000, 'in 2 d 3 h'],
+    [7_500_000, 'in 2 h 5 min'],
+    [200_000, 'in 3 min 20 s'],
+    [12_000, 'in 12 s'],
+    [1_000, 'in 1 s'],
+    [999, 'now'],
+    [-999, 'now'],
+    [-5_400, 'overdue 5 s'],
+    [-200_000, 'overdue 3 min'],
+    [-7_500_000, 'overdue 2 h'],
+    [-200_000_000, 'overdue 2 d'],
+  ])('%d ms ahead is %s', (ahead, text) => expect(formatCountdown(1_000_000_000 + ahead, 1_000_000_000)).toBe(text));
+
+  it.each([
+    [0, '0'],
+    [9_999, '9,999'],
+    [10_000, '10.0k'],
+    [12_399, '12.3k'],
+    [999_999, '999k'],
+    [1_250_000, '1.2M'],
+  ])('%d in few letters is %s', (count, text) => expect(formatCompact(count)).toBe(text));
+
+  it('show progress with separators', () => {
+    expect(formatProgress({ arrived: 450, expected: 1_000 })).toBe('450 / 1,000');
+  });
 
   it('count with separators and the right number', () => {
     expect(formatCount(12_345)).toBe('12,345');

@@ -1,4 +1,6 @@
 /** Numbers and times in the words people read. */
+import type { Progress } from '../generated/protocol';
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -23,11 +25,21 @@ export function formatElapsed(millis: number): string {
 
 export function formatRelative(at: number, now: number): string {
   const ago = Math.max(0, now - at);
-  if (ago < 5 * SECOND) return 'just now';
-  if (ago < MINUTE) return `${Math.floor(ago / SECOND)} s ago`;
-  if (ago < HOUR) return `${Math.floor(ago / MINUTE)} min ago`;
-  if (ago < DAY) return `${Math.floor(ago / HOUR)} h ago`;
-  return `${Math.floor(ago / DAY)} d ago`;
+  return ago < 5 * SECOND ? 'just now' : `${roughly(ago)} ago`;
+}
+
+/** To a moment ahead. What is late is late: there the exact time says no more than the rough one. */
+export function formatCountdown(due: number, now: number): string {
+  const left = due - now;
+  if (left >= SECOND) return `in ${formatElapsed(left)}`;
+  return left > -SECOND ? 'now' : `overdue ${roughly(-left)}`;
+}
+
+function roughly(millis: number): string {
+  if (millis < MINUTE) return `${Math.floor(millis / SECOND)} s`;
+  if (millis < HOUR) return `${Math.floor(millis / MINUTE)} min`;
+  if (millis < DAY) return `${Math.floor(millis / HOUR)} h`;
+  return `${Math.floor(millis / DAY)} d`;
 }
 
 /** Local time, in the order that sorts. */
@@ -55,6 +67,18 @@ export function formatBytes(bytes: number): string {
 /** 12345 → 12,345 whatever the machine's language, like the rest of the page. */
 export function formatCount(count: number): string {
   return count.toLocaleString('en-US');
+}
+
+/** For narrow places: 12345 → 12.3k. Rounded down, so that all but one never look like all of them. */
+export function formatCompact(count: number): string {
+  if (count < 10_000) return formatCount(count);
+  const [unit, name] = count < 1_000_000 ? [1_000, 'k'] : [1_000_000, 'M'];
+  const tenths = Math.floor((count * 10) / unit);
+  return `${tenths < 1_000 ? (tenths / 10).toFixed(1) : Math.floor(tenths / 10)}${name}`;
+}
+
+export function formatProgress({ arrived, expected }: Progress): string {
+  return `${formatCount(arrived)} / ${formatCount(expected)}`;
 }
 
 export function plural(count: number, one: string, many = `${one}s`): string {

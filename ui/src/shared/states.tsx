@@ -7,6 +7,8 @@ export const STATE_WORDS: { [K in NodeState]: string } = {
   idle: 'Idle',
   queued: 'Queued',
   running: 'Running',
+  waiting_timer: 'Waiting',
+  waiting_barrier: 'Gathering',
   success: 'Success',
   failed: 'Failed',
   skipped: 'Skipped',
@@ -39,6 +41,15 @@ function glyph(state: NodeState): ReactElement {
           <path d="M8 2.75a5.25 5.25 0 0 1 0 10.5z" fill="currentColor" stroke="none" />
         </>
       );
+    case 'waiting_timer':
+      return (
+        <>
+          <circle cx="8" cy="8" r="5.25" />
+          <path d="M8 2.75V8h5.25" />
+        </>
+      );
+    case 'waiting_barrier':
+      return <path d="M4 2.5h8l-8 11h8z" />;
     case 'success':
       return <path d="M3.25 8.5l3.25 3.25 6.25-7" strokeWidth="2" />;
     case 'failed':

@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react';
 
 /** One clock of one beat per second for everything that counts time on the page. */
+const BEAT_MILLIS = 1_000;
 const listeners = new Set<() => void>();
 let now = Date.now();
 let timer: ReturnType<typeof setInterval> | null = null;
@@ -10,7 +11,7 @@ function subscribe(listener: () => void): () => void {
   if (timer === null) {
     // The clock stood still while nobody looked.
     now = Date.now();
-    timer = setInterval(beat, 1_000);
+    timer = setInterval(beat, BEAT_MILLIS);
   }
   return () => {
     listeners.delete(listener);
@@ -26,6 +27,13 @@ function beat(): void {
   listeners.forEach((listener) => listener());
 }
 
+/** While the clock stands, whoever draws before subscribing would see the time of the last beat, maybe hours ago. */
+function read(): number {
+  if (timer === null && Math.abs(Date.now() - now) >= BEAT_MILLIS) now = Date.now();
+  return now;
+}
+
+/** For components that are nothing but the text that counts: whoever calls this is drawn again every second. */
 export function useNow(): number {
-  return useSyncExternalStore(subscribe, () => now);
+  return useSyncExternalStore(subscribe, read);
 }

@@ -3,6 +3,7 @@ import { WORKFLOW, diagnostic, entry, nodeView, summary, view } from '../testing
 import {
   edgeViewOf,
   fileHasChanged,
+  followsTheClock,
   nodeStateOf,
   runnable,
   runningExecution,
@@ -67,9 +68,19 @@ describe('runnable', () => {
   });
 });
 
+describe('followsTheClock', () => {
+  it('holds only while something runs here and now', () => {
+    const ended = { ...executionOpen, view: view({ summary: summary({ phase: 'halted', ended_at: 2_000 }) }) };
+    expect(followsTheClock(state({ open: executionOpen }))).toBe(true);
+    expect(followsTheClock(state({ open: ended }))).toBe(false);
+    expect(followsTheClock(state({ open: workflowOpen }))).toBe(false);
+    expect(followsTheClock(state({ open: executionOpen, host: { mode: 'replay', title: '', readOnly: true } }))).toBe(false);
+  });
+});
+
 describe('stateCounts', () => {
   it('counts every node of the graph once', () => {
     const shown = view({ summary: summary(), nodes: { start: nodeView('success'), greet: nodeView('running') } });
-    expect(stateCounts(shown)).toEqual({ idle: 2, queued: 0, running: 1, success: 1, failed: 0, skipped: 0 });
+    expect(stateCounts(shown)).toEqual({ idle: 2, queued: 0, running: 1, waiting_timer: 0, waiting_barrier: 0, success: 1, failed: 0, skipped: 0 });
   });
 });

@@ -96,6 +96,11 @@ export function runningExecution(state: State): string | null {
   return summary?.phase === 'running' && !state.host.readOnly ? summary.execution_id : null;
 }
 
+/** Whether the shown execution and the clock on the wall go together: a replay happens at another time than what it shows. */
+export function followsTheClock(state: State): boolean {
+  return state.host.mode !== 'replay' && shownSummary(state)?.phase === 'running';
+}
+
 export function countSeverity(diagnostics: readonly Diagnostic[], severity: Diagnostic['severity']): number {
   return diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
 }
@@ -109,7 +114,16 @@ export type StateCounts = { [K in NodeState]: number };
 
 /** Nodes by state, over the whole graph. */
 export function stateCounts(view: ExecutionView): StateCounts {
-  const counts: StateCounts = { idle: 0, queued: 0, running: 0, success: 0, failed: 0, skipped: 0 };
+  const counts: StateCounts = {
+    idle: 0,
+    queued: 0,
+    running: 0,
+    waiting_timer: 0,
+    waiting_barrier: 0,
+    success: 0,
+    failed: 0,
+    skipped: 0,
+  };
   for (const node of view.definition.nodes) counts[own(view.nodes, node.id)?.state ?? 'idle'] += 1;
   return counts;
 }

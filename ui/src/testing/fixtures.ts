@@ -13,10 +13,21 @@ import type {
   WorkflowEntry,
 } from '../generated/protocol';
 
-export const NO_COUNTS: Counts = { queued: 0, running: 0, success: 0, failed: 0, skipped: 0 };
+export const NO_COUNTS: Counts = { queued: 0, running: 0, waiting: 0, success: 0, failed: 0, skipped: 0 };
 
 export function nodeView(state: NodeState, more: Partial<NodeView> = {}): NodeView {
-  return { state, counts: NO_COUNTS, attempts: 1, started_at: null, ended_at: null, busy_ms: 0, error: null, ...more };
+  return {
+    state,
+    counts: NO_COUNTS,
+    attempts: 1,
+    started_at: null,
+    ended_at: null,
+    busy_ms: 0,
+    due: null,
+    progress: null,
+    error: null,
+    ...more,
+  };
 }
 
 export const WORKFLOW: Workflow = {

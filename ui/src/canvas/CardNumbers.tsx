@@ -1,0 +1,55 @@
+/** The numbers of a card. Each has a fixed place, and the place is there before the number is. */
+import type { ReactElement } from 'react';
+import type { NodeView } from '../generated/protocol';
+import { Countdown } from '../shared/Countdown';
+import { FiringCounts } from '../shared/FiringCounts';
+import { totalOf } from '../shared/counts';
+import { formatDuration, formatElapsed, formatProgress } from '../shared/format';
+import { useNow } from '../shared/useNow';
+import { followsTheClock } from '../state/selectors';
+import { useStore } from '../state/store';
+import { shownProgress } from './progress';
+
+/** Only what is out of the ordinary: one firing goes without saying. Many of them say more than the kind, which has its icon. */
+export function CardMiddle({ kind, view }: { kind: string; view: NodeView | undefined }): ReactElement {
+  if (view && totalOf(view.counts) > 1) {
+    return (
+      <div className="card-middle card-counts">
+        <FiringCounts counts={view.counts} />
+      </div>
+    );
+  }
+  return (
+    <div className="card-middle">
+      <span className="card-type">{kind}</span>
+    </div>
+  );
+}
+
+export function CardNumbers({ view }: { view: NodeView }): ReactElement {
+  // What one waits for can be read from farther away than the rest.
+  const vital = shownProgress(view) !== null || view.state === 'waiting_timer';
+  return (
+    <span className={`card-numbers numbers${vital ? ' card-vital' : ''}`}>
+      {view.attempts > 1 && <span className="card-attempts" title={`${view.attempts} attempts`}>↻ {view.attempts}</span>}
+      <Foremost view={view} />
+    </span>
+  );
+}
+
+/** The one number that matters most in this state. */
+function Foremost({ view }: { view: NodeView }): ReactElement | null {
+  const live = useStore(followsTheClock);
+  const progress = shownProgress(view);
+  if (view.state === 'waiting_timer' && view.due !== null && live) return <Countdown due={view.due} />;
+  // A join takes no time of its own, so what has arrived stays even when it is done.
+  if (progress) return <span title={`${formatProgress(progress)} arrived`}>{formatProgress(progress)}</span>;
+  if (view.state === 'success' || view.state === 'failed') return <span>{formatDuration(view.busy_ms)}</span>;
+  if (view.state === 'running' && view.started_at !== null && live) return <RunningFor since={view.started_at} />;
+  return null;
+}
+
+function RunningFor({ since }: { since: number }): ReactElement {
+  const now = useNow();
+  return <span>{formatElapsed(now - since)}</span>;
+}

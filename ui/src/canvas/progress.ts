@@ -1,0 +1,13 @@
+import type { NodeView, Progress } from '../generated/protocol';
+
+/** One of one is no progress that anybody follows. */
+export function shownProgress({ progress }: NodeView): Progress | null {
+  return progress && progress.expected > 1 ? progress : null;
+}
+
+/** A join that gave up waiting is over, although not everything has arrived. */
+export function gathers(view: NodeView): boolean {
+  const progress = shownProgress(view);
+  if (!progress || progress.arrived >= progress.expected) return false;
+  return view.state === 'waiting_barrier' || view.state === 'waiting_timer' || view.state === 'running' || view.state === 'queued';
+}
