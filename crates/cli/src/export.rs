@@ -6,7 +6,7 @@ use clap::Args;
 use protocol::ExecutionId;
 use recording::{Access, Store};
 
-use crate::outcome::{CommandError, Outcome};
+use crate::outcome::{CommandError, Outcome, say};
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  runeglass export 3f2a9c0b1d4e5f60 --store runs.db -o case.json")]
@@ -28,6 +28,6 @@ pub async fn export(arguments: ExportArguments) -> Result<Outcome, CommandError>
     let text = serde_json::to_vec(&recording).map_err(|error| CommandError::usage(error.to_string(), ""))?;
     let what = format!("write {}", arguments.output.display());
     std::fs::write(&arguments.output, text).map_err(|error| CommandError::io(&what, &error))?;
-    println!("{} holds {} events", arguments.output.display(), recording.patches.len());
+    say(&format!("{} holds {} events", arguments.output.display(), recording.patches.len()))?;
     Ok(Outcome::Completed)
 }

@@ -1,7 +1,9 @@
 //! `runeglass`: the engine and its tools on the command line.
 
+mod bench;
 mod export;
 mod outcome;
+mod plan;
 mod progress;
 mod run;
 mod serve;
@@ -11,6 +13,10 @@ mod validate;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+/// Events are made on one thread and freed on another, by the hundred thousand; the system's allocator suffers there.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[derive(Parser)]
 #[command(name = "runeglass", version, about = "See inside every workflow execution.", after_help = EXAMPLE)]
@@ -34,10 +40,14 @@ enum Command {
     Resume(run::ResumeArguments),
     /// Say everything that is wrong with workflow files.
     Validate(validate::ValidateArguments),
+    /// Say what is known about a workflow before it runs: scopes, joins, who waits for what.
+    Plan(plan::PlanArguments),
     /// Show the user interface in a browser, on this machine only.
     Serve(serve::ServeArguments),
     /// Write one execution as a document that the user interface opens anywhere.
     Export(export::ExportArguments),
+    /// Measure how fast it is here.
+    Bench(bench::BenchArguments),
 }
 
 #[tokio::main]
@@ -47,6 +57,8 @@ async fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments).await,
         Command::Resume(arguments) => run::resume(arguments).await,
         Command::Validate(arguments) => validate::validate(&arguments),
+        Command::Plan(arguments) => plan::plan(&arguments),
+        Command::Bench(arguments) => bench::bench(arguments).await,
         Command::Serve(arguments) => serve::serve(arguments).await,
         Command::Export(arguments) => export::export(arguments).await,
     };

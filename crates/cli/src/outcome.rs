@@ -1,6 +1,9 @@
 //! How a command ends. The numbers are a contract.
 
-use std::process::ExitCode;
+use std::{
+    io::{ErrorKind, Write},
+    process::ExitCode,
+};
 
 use protocol::{ExecutionStatus, Problem, ProblemCode};
 
@@ -69,6 +72,19 @@ impl CommandError {
             eprintln!("  hint: {}", plain(&problem.hint));
         }
         outcome
+    }
+}
+
+/// Prints a line on stdout. Whoever reads it may have seen enough (`… | head`); that ends the command without words.
+pub fn say(line: &str) -> Result<(), CommandError> {
+    let mut stdout = std::io::stdout();
+    writeln!(stdout, "{line}").and_then(|()| stdout.flush()).map_err(|error| unwritable(&error))
+}
+
+pub fn unwritable(error: &std::io::Error) -> CommandError {
+    match error.kind() {
+        ErrorKind::BrokenPipe => CommandError::Said(Outcome::Infrastructure),
+        _ => CommandError::io("write the output", error),
     }
 }
 

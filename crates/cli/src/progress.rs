@@ -81,7 +81,11 @@ impl Progress {
     }
 
     fn described(&self, status: &NodeStatusMessage) -> String {
-        format!("{:<28} {:>9}", short(&status.node_name, 28), duration(status.duration_ms))
+        let item: Vec<String> =
+            status.lineage_stack.iter().map(|frame| frame.item_index.to_string()).collect();
+        let item = if item.is_empty() { String::new() } else { format!(" [{}]", item.join(".")) };
+        let name = format!("{}{item}", short(&status.node_name, 28));
+        format!("{name:<34} {:>9}", duration(status.duration_ms))
     }
 
     /// What a log node said.

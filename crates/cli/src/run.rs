@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{BufWriter, ErrorKind, Read, Write},
+    io::{BufWriter, Read, Write},
     path::{Path, PathBuf},
 };
 
@@ -12,7 +12,7 @@ use runtime::Clock;
 use session::{Keep, Options, Session, Statuses};
 
 use crate::{
-    outcome::{CommandError, Outcome},
+    outcome::{CommandError, Outcome, say, unwritable},
     progress::Progress,
     validate::print_diagnostics,
 };
@@ -219,17 +219,8 @@ impl Output {
         if self.json && !self.on_stdout {
             let text = serde_json::to_string(completion)
                 .map_err(|error| CommandError::usage(error.to_string(), ""))?;
-            writeln!(std::io::stdout(), "{text}")
-                .map_err(|error| CommandError::io("write to stdout", &error))?;
+            say(&text)?;
         }
         Ok(())
-    }
-}
-
-/// Whoever reads our output may have seen enough (`… | head`); that needs no words.
-fn unwritable(error: &std::io::Error) -> CommandError {
-    match error.kind() {
-        ErrorKind::BrokenPipe => CommandError::Said(Outcome::Infrastructure),
-        _ => CommandError::io("write the events", error),
     }
 }

@@ -7,7 +7,7 @@ use protocol::Diagnostic;
 use serde_json::json;
 
 use crate::{
-    outcome::{CommandError, Outcome},
+    outcome::{CommandError, Outcome, say},
     terminal::plain,
 };
 
@@ -35,11 +35,16 @@ pub fn validate(arguments: &ValidateArguments) -> Result<Outcome, CommandError> 
         }
         print_diagnostics(file, &loaded.diagnostics);
         if let Some(plan) = &loaded.plan {
-            println!("{}: valid, {} nodes and {} edges", file.display(), plan.nodes.len(), plan.edges.len());
+            say(&format!(
+                "{}: valid, {} nodes and {} edges",
+                file.display(),
+                plan.nodes.len(),
+                plan.edges.len()
+            ))?;
         }
     }
     if arguments.json {
-        println!("{}", json!(report));
+        say(&format!("{}", json!(report)))?;
     }
     Ok(if all_valid { Outcome::Completed } else { Outcome::Invalid })
 }

@@ -10,7 +10,7 @@ use axum::{Router, middleware, routing};
 use clap::Args;
 use session::{Options, Session};
 
-use crate::outcome::{CommandError, Outcome};
+use crate::outcome::{CommandError, Outcome, say};
 use guard::Guard;
 
 #[derive(Args)]
@@ -39,8 +39,8 @@ pub async fn serve(arguments: ServeArguments) -> Result<Outcome, CommandError> {
     let port = listener.local_addr().map_err(|error| CommandError::io("listen", &error))?.port();
     let guard = Arc::new(Guard::new(port)?);
 
-    println!("Runeglass is at {}", guard.url());
-    println!("The link works once; it opens a session for that browser. Ctrl+C ends it.");
+    say(&format!("Runeglass is at {}", guard.url()))?;
+    say("The link works once; it opens a session for that browser. Ctrl+C ends it.")?;
     let app = Router::new()
         .route("/api/call", routing::post(api::call))
         .route("/api/updates", routing::get(api::updates))
