@@ -1,6 +1,8 @@
 //! What the tests of the whole house share: the binaries, temporary places, large workflows, private servers.
 
 pub mod http;
+pub mod local;
+pub mod model;
 pub mod servers;
 pub mod workflows;
 

@@ -4,7 +4,7 @@ use std::{
     fs,
     io::{Read, Write},
     net::{TcpListener, TcpStream},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
     time::Duration,
@@ -17,11 +17,27 @@ pub struct Redis {
 }
 
 pub struct RabbitMq {
-    // In this order: the server goes before the port mapper it talks to.
-    _server: Ended,
+    // In this order: the broker goes before the port mapper it talks to.
+    _broker: Broker,
     _port_mapper: Ended,
     pub url: String,
     _folder: tempfile::TempDir,
+}
+
+/// What is started is a script; the broker itself is the process whose id it writes down.
+struct Broker {
+    script: Ended,
+    pid_file: PathBuf,
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        if let Ok(pid) = fs::read_to_string(&self.pid_file) {
+            // It may have ended by itself; then there is nothing to do.
+            drop(Command::new("kill").args(["-9", pid.trim()]).status());
+        }
+        drop(self.script.0.wait());
+    }
 }
 
 /// A child process that does not outlive its owner.
@@ -84,7 +100,11 @@ impl RabbitMq {
             .stdout(Stdio::null())
             .spawn()
             .expect("epmd starts; `.make/packages test` installs it");
+        let port_mapper = Ended(port_mapper);
+        // Before the broker looks for it, or the broker would start one that outlives us.
+        wait("epmd", mapper, b"", b"");
         let server = Command::new("/usr/lib/rabbitmq/bin/rabbitmq-server")
+            .current_dir(home)
             .env("HOME", home)
             .env("RABBITMQ_NODENAME", format!("t{port}@localhost"))
             .env("RABBITMQ_NODE_IP_ADDRESS", "127.0.0.1")
@@ -104,8 +124,8 @@ impl RabbitMq {
             .spawn()
             .expect("rabbitmq-server starts; `.make/packages test` installs it");
         let rabbit = Self {
-            _server: Ended(server),
-            _port_mapper: Ended(port_mapper),
+            _broker: Broker { script: Ended(server), pid_file: home.join("pid") },
+            _port_mapper: port_mapper,
             url: format!("amqp://guest:guest@127.0.0.1:{port}/%2f"),
             _folder: folder,
         };

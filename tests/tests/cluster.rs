@@ -1,7 +1,7 @@
 //! The two halves of the cluster room, on real servers.
 
 use cluster::{Broker, ClusterError, Decision, Delivered, Facts, Queue, Topology};
-use protocol::{Frame, LineageKey, NodeExecutionMessage};
+use protocol::{Lineage, LineageKey, NodeExecutionMessage};
 use runeglass_tests::servers::{RabbitMq, Redis};
 use serde_json::json;
 
@@ -53,7 +53,7 @@ async fn a_decision_is_written_once() {
     let redis = Redis::start();
     assert!(redis.process() > 0);
     let facts = Facts::connect(&redis.url).await.expect("connects");
-    let key = LineageKey::of(&[Frame::new(&"x".into(), &"split".into(), 3, 10)]);
+    let key = Lineage::default().push(&"split".into(), 3, 10).key();
     let first = Decision::Value("payload-1".to_owned());
     let decide = async |edge: &str, key: &LineageKey, decision: &Decision| {
         facts.decide(&"x".into(), &edge.into(), key, decision).await.expect("decided")

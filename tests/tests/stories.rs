@@ -3,37 +3,13 @@
 
 use std::{fs, sync::Arc};
 
-use embedded::{Embedded, Start};
-use protocol::{Event, Fact, LineageKey};
-use recording::{Access, Ledger, Store, ViewFold};
-use runeglass_tests::repository;
-use runtime::Clock;
+use protocol::{Event, Fact};
+use recording::{Ledger, ViewFold};
+use runeglass_tests::{local, repository};
 
-/// Runs a plan on the embedded backend, on a simulated clock that starts at 0.
 async fn run(plan: Arc<engine::Plan>) -> Vec<Event> {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let store = Store::open(&folder.path().join("story.db"), Access::Write).await.expect("a store");
-    let store = Arc::new(store);
-    let clock = Clock::simulated(0);
-    let engine = Embedded::open(Arc::clone(&store), clock.clone());
-    let mut feed = engine.feed();
-    tokio::spawn(runtime::work(Arc::clone(&engine), clock, 64));
     let input = plan.workflow.sample_input.clone().unwrap_or_default();
-    let start = Start {
-        execution_id: "story".into(),
-        workflow_id: "story".into(),
-        title: "Story".to_owned(),
-        plan,
-        input: input.into(),
-        path: None,
-    };
-    engine.start(start).await.expect("it starts");
-    let mut events: Vec<Event> = Vec::new();
-    while !matches!(events.last().map(|event| &event.fact), Some(Fact::ExecutionEnded(_))) {
-        events.extend(feed.recv().await.expect("the engine works").iter().cloned());
-    }
-    assert_eq!(events, store.events(&"story".into()).await.expect("events"), "the feed is what was stored");
-    events
+    local::run(plan, input).await.events
 }
 
 fn told(events: &[Event]) -> String {
@@ -48,19 +24,18 @@ fn told(events: &[Event]) -> String {
 }
 
 fn line(event: &Event) -> Option<String> {
-    let (firing, duration, outcome, children) = match &event.fact {
+    let (firing, duration, outcome, taken) = match &event.fact {
         Fact::NodeSucceeded(done) => {
-            (&done.firing, done.duration, done.output.text().to_owned(), &done.children)
+            (&done.firing, done.duration, done.output.text().to_owned(), &done.taken)
         }
         Fact::NodeFailed(done) => {
             let error = format!("FAILED {}", serde_json::to_string(&done.error).expect("JSON"));
-            (&done.firing, done.duration, error, &done.children)
+            (&done.firing, done.duration, error, &done.taken)
         }
-        Fact::ExecutionStarted(_) | Fact::NodeStarted(_) | Fact::ExecutionEnded(_) => return None,
+        _ => return None,
     };
-    let edges: Vec<String> =
-        children.iter().filter_map(|child| child.edge_id.as_ref().map(ToString::to_string)).collect();
-    let key = LineageKey::of(&firing.lineage);
+    let edges: Vec<&str> = taken.iter().map(|edge| edge.as_str()).collect();
+    let key = firing.lineage.key();
     Some(format!(
         "{}[{key}] at {} ms, took {duration} ms: {outcome} → {}",
         firing.node_id,

@@ -1,0 +1,353 @@
+//! Splits, aggregators, merges and waits, each case the smallest workflow that shows it.
+
+use protocol::{ErrorCode, ExecutionStatus, NodeState};
+use runeglass_tests::local::{Ran, plan, run};
+use serde_json::{Value, json};
+
+const DAY: i64 = 86_400_000;
+
+fn node(id: &str, kind: &str, parameters: Value) -> Value {
+    json!({"id": id, "type": kind, "parameters": parameters})
+}
+
+/// Edges are written `a>b`, with `:true` or `:false` behind a side of a condition; `!` leads an error edge.
+fn workflow(nodes: Vec<Value>, edges: &str) -> Value {
+    let mut nodes = nodes;
+    let mut written = Vec::new();
+    for text in edges.split_whitespace() {
+        let is_error = text.starts_with('!');
+        let (path, side) =
+            text.trim_start_matches('!').split_once(':').unwrap_or((text.trim_start_matches('!'), ""));
+        let (src, dst) = path.split_once('>').expect("a>b");
+        let mut edge = json!({"id": path, "src": src, "dst": dst});
+        if !side.is_empty() {
+            edge["source_handle"] = json!(side);
+        }
+        if is_error {
+            let from = nodes.iter_mut().find(|node| node["id"] == src).expect("a node");
+            from["error"] = json!({"type": "branch", "error_edge": path});
+        }
+        written.push(edge);
+    }
+    json!({"nodes": nodes, "edges": written})
+}
+
+async fn go(nodes: Vec<Value>, edges: &str, input: Value) -> Ran {
+    run(plan(&workflow(nodes, edges)), input).await
+}
+
+fn trigger() -> Value {
+    node("t", "trigger", json!({}))
+}
+
+fn split(id: &str, array: &str) -> Value {
+    node(id, "split", json!({"input_array": array}))
+}
+
+fn echo(id: &str, value: &str) -> Value {
+    node(id, "simulate", json!({"output": value}))
+}
+
+fn gather(id: &str) -> Value {
+    node(id, "aggregator", json!({"timeout": 0}))
+}
+
+#[tokio::test]
+async fn splits_of_no_one_and_many_items() {
+    let nodes =
+        || vec![trigger(), split("s", "$trigger"), echo("e", "$item"), gather("a"), echo("z", "$a.length")];
+    for count in [0, 1, 2, 1_000] {
+        let items: Vec<usize> = (0..count).collect();
+        let ran = go(nodes(), "t>s s>e e>a a>z", json!(items)).await;
+        assert_eq!(ran.output("a"), json!(items));
+        assert_eq!((ran.output("z"), ran.firings("e"), ran.firings("a")), (json!(count), count, 1));
+    }
+}
+
+#[tokio::test]
+async fn results_are_in_index_order_whatever_finishes_first() {
+    let slow = node("e", "simulate", json!({"latency_ms": "{{ 1000 - $item * 100 }}", "output": "$item"}));
+    let ran =
+        go(vec![trigger(), split("s", "$trigger"), slow, gather("a")], "t>s s>e e>a", json!([0, 1, 2, 3]))
+            .await;
+    assert_eq!((ran.output("a"), ran.ended_at()), (json!([0, 1, 2, 3]), 1_000));
+}
+
+#[tokio::test]
+async fn splits_nest_three_deep() {
+    let nodes = vec![
+        trigger(),
+        split("x", "$trigger"),
+        split("y", "$item"),
+        split("z", "$item"),
+        echo("e", "{{ $item * 10 }}"),
+        gather("c"),
+        gather("b"),
+        gather("a"),
+    ];
+    let input = json!([[[1, 2], []], [], [[3], [4, 5, 6]]]);
+    let ran = go(nodes, "t>x x>y y>z z>e e>c c>b b>a", input).await;
+    assert_eq!(ran.output("a"), json!([[[10, 20], []], [], [[30], [40, 50, 60]]]));
+    assert_eq!((ran.firings("c"), ran.firings("b")), (4, 3));
+}
+
+#[tokio::test]
+async fn a_merge_inside_a_split_keeps_items_apart() {
+    let slow = node("q", "simulate", json!({"latency_ms": "{{ 500 - $item * 100 }}", "output": "q$item"}));
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger"),
+        echo("p", "p$item"),
+        slow,
+        node("m", "merge", json!({})),
+        gather("a"),
+    ];
+    let ran = go(nodes, "t>s s>p s>q p>m q>m m>a", json!([0, 1, 2])).await;
+    assert_eq!(ran.output("a"), json!([["p0", "q0"], ["p1", "q1"], ["p2", "q2"]]));
+}
+
+#[tokio::test]
+async fn a_merge_takes_what_an_outer_level_knows() {
+    let nodes = vec![
+        trigger(),
+        echo("rate", "$trigger.rate"),
+        split("s", "$trigger.items"),
+        echo("e", "$item"),
+        node("m", "merge", json!({})),
+        gather("a"),
+    ];
+    let ran = go(nodes, "t>rate t>s s>e e>m rate>m m>a", json!({"rate": 7, "items": [1, 2]})).await;
+    assert_eq!(ran.output("a"), json!([[1, 7], [2, 7]]));
+}
+
+#[tokio::test]
+async fn items_that_leave_the_way_are_null_omitted_or_marked() {
+    for (skipped, expected) in [
+        (json!(null), json!([1, null, 3])),
+        (json!("null"), json!([1, null, 3])),
+        (json!("omit"), json!([1, 3])),
+        (json!("marker"), json!([1, {"skipped": true}, 3])),
+    ] {
+        let nodes = vec![
+            trigger(),
+            split("s", "$trigger"),
+            node("c", "conditional", json!({"expression": "$item % 2 == 1"})),
+            echo("e", "$item"),
+            echo("dropped", "$item"),
+            node("a", "aggregator", json!({"skipped": skipped})),
+        ];
+        let ran = go(nodes, "t>s s>c c>e:true c>dropped:false e>a", json!([1, 2, 3])).await;
+        assert_eq!((ran.output("a"), ran.firings("dropped")), (expected, 1));
+    }
+}
+
+#[tokio::test]
+async fn both_sides_of_a_condition_fill_the_same_slot() {
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger"),
+        node("c", "conditional", json!({"expression": "$item > 1"})),
+        echo("big", "big $item"),
+        echo("small", "small $item"),
+        gather("a"),
+    ];
+    let ran = go(nodes, "t>s s>c c>big:true c>small:false big>a small>a", json!([1, 2])).await;
+    assert_eq!((ran.output("a"), ran.firings("a")), (json!(["small 1", "big 2"]), 1));
+}
+
+#[tokio::test]
+async fn two_aggregators_behind_one_split_do_not_share_anything() {
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger"),
+        echo("e", "$item"),
+        gather("a"),
+        echo("f", "-$item"),
+        gather("b"),
+    ];
+    let ran = go(nodes, "t>s s>e s>f e>a f>b", json!([1, 2])).await;
+    assert_eq!((ran.output("a"), ran.output("b")), (json!([1, 2]), json!(["-1", "-2"])));
+}
+
+#[tokio::test]
+async fn a_failing_item_is_an_error_in_its_slot() {
+    let fails =
+        || node("e", "simulate", json!({"failure_rate": "{{ $item == 2 ? 1 : 0 }}", "output": "$item"}));
+    let nodes = |on_error: &str| {
+        vec![
+            trigger(),
+            split("s", "$trigger"),
+            fails(),
+            node("a", "aggregator", json!({"on_error": on_error})),
+        ]
+    };
+    let ran = go(nodes("include"), "t>s s>e e>a", json!([1, 2, 3])).await;
+    assert_eq!(ran.completion.status, ExecutionStatus::Completed);
+    let found = ran.output("a");
+    assert_eq!((&found[0], &found[2]), (&json!(1), &json!(3)));
+    assert_eq!(
+        (&found[1]["error"]["code"], &found[1]["error"]["node_id"]),
+        (&json!("SIMULATED_FAILURE"), &json!("e"))
+    );
+    assert_eq!(go(nodes("omit"), "t>s s>e e>a", json!([1, 2, 3])).await.output("a"), json!([1, 3]));
+    let ran = go(nodes("fail"), "t>s s>e e>a", json!([1, 2, 3])).await;
+    assert_eq!(ran.completion.status, ExecutionStatus::Halted);
+}
+
+#[tokio::test]
+async fn an_explicit_halt_inside_a_split_halts_everything() {
+    let mut fails = node("e", "simulate", json!({"failure_rate": 1}));
+    fails["error"] = json!({"type": "halt"});
+    let ran =
+        go(vec![trigger(), split("s", "$trigger"), fails, gather("a")], "t>s s>e e>a", json!([1, 2])).await;
+    assert_eq!((ran.completion.status, ran.firings("a")), (ExecutionStatus::Halted, 0));
+}
+
+#[tokio::test]
+async fn an_error_edge_leads_back_to_the_aggregator() {
+    let fails = node("e", "simulate", json!({"failure_rate": "{{ $item == 2 ? 1 : 0 }}", "output": "$item"}));
+    let nodes = vec![trigger(), split("s", "$trigger"), fails, echo("rescue", "rescued $item"), gather("a")];
+    let ran = go(nodes, "t>s s>e e>a !e>rescue rescue>a", json!([1, 2])).await;
+    assert_eq!(ran.output("a"), json!([1, "rescued 2"]));
+}
+
+#[tokio::test]
+async fn a_branch_that_was_not_taken_does_not_hold_up_a_merge() {
+    let nodes = |strict: bool| {
+        vec![
+            trigger(),
+            node("c", "conditional", json!({"expression": "$trigger"})),
+            echo("x", "x"),
+            echo("y", "y"),
+            node("m", "merge", json!({"strict": strict})),
+            echo("z", "$m"),
+        ]
+    };
+    let edges = "t>c c>x:true c>y:false x>m y>m m>z";
+    assert_eq!(go(nodes(false), edges, json!(true)).await.output("z"), json!(["x"]));
+    assert_eq!(go(nodes(false), edges, json!(false)).await.output("z"), json!(["y"]));
+    let ran = go(nodes(true), edges, json!(true)).await;
+    assert_eq!(ran.completion.error.expect("an error").code, ErrorCode::IncompleteMerge);
+}
+
+#[tokio::test]
+async fn a_split_that_never_runs_leaves_nothing_behind() {
+    let nodes = vec![
+        trigger(),
+        node("c", "conditional", json!({"expression": "$trigger.go"})),
+        split("s", "$trigger.items"),
+        echo("e", "$item"),
+        gather("a"),
+        echo("other", "other"),
+        node("m", "merge", json!({})),
+    ];
+    let edges = "t>c c>s:true c>other:false s>e e>a a>m other>m";
+    let ran = go(nodes, edges, json!({"go": false, "items": [1]})).await;
+    assert_eq!((ran.output("m"), ran.firings("a")), (json!(["other"]), 0));
+}
+
+#[tokio::test]
+async fn the_first_of_a_race_wins_and_the_loser_is_ignored() {
+    let nodes = vec![
+        trigger(),
+        node("slow", "simulate", json!({"latency_ms": 500, "output": "slow"})),
+        node("fast", "simulate", json!({"latency_ms": 100, "output": "fast"})),
+        node("m", "merge", json!({"wait_mode": "wait_for_any"})),
+        echo("z", "$m"),
+    ];
+    let ran = go(nodes, "t>slow t>fast slow>m fast>m m>z", json!(1)).await;
+    assert_eq!((ran.output("z"), ran.firings("m"), ran.ended_at()), (json!("fast"), 1, 500));
+}
+
+#[tokio::test]
+async fn waits_of_different_length_inside_a_split() {
+    let wait = node("w", "wait", json!({"amount": "$item", "unit": "days"}));
+    let nodes = vec![trigger(), split("s", "$trigger"), wait, echo("e", "$item"), gather("a")];
+    let ran = go(nodes, "t>s s>w w>e e>a", json!([3, 1, 2, 0])).await;
+    assert_eq!((ran.output("a"), ran.ended_at()), (json!([3, 1, 2, 0]), 3 * DAY));
+}
+
+#[tokio::test]
+async fn a_wait_puts_out_when_it_resumed() {
+    let ran =
+        go(vec![trigger(), node("w", "wait", json!({"amount": 2, "unit": "hours"}))], "t>w", json!(1)).await;
+    assert_eq!(ran.output("w")["resume_at"], 2 * 3_600_000);
+    assert!(ran.output("w")["timer_id"].is_string());
+}
+
+#[tokio::test]
+async fn joins_that_wait_too_long_fail() {
+    let slow = node("e", "simulate", json!({"latency_ms": "{{ $item * 1000 }}", "output": "$item"}));
+    let nodes = vec![trigger(), split("s", "$trigger"), slow, node("a", "aggregator", json!({"timeout": 5}))];
+    let ran = go(nodes, "t>s s>e e>a", json!([1, 2, 60])).await;
+    let error = ran.completion.error.clone().expect("an error");
+    assert_eq!((error.code, error.message.as_str()), (ErrorCode::TimeoutExceeded, "2 of 3 arrived in time"));
+    assert_eq!(ran.ended_at(), 6_000, "five seconds after the first arrival");
+
+    let nodes = vec![
+        trigger(),
+        echo("x", "x"),
+        node("y", "wait", json!({"amount": 1, "unit": "days"})),
+        node("m", "merge", json!({"timeout": 10})),
+    ];
+    let ran = go(nodes, "t>x t>y x>m y>m", json!(1)).await;
+    assert_eq!(ran.completion.error.expect("an error").code, ErrorCode::TimeoutExceeded);
+}
+
+#[tokio::test]
+async fn behind_an_aggregator_only_the_outside_is_known() {
+    let text = workflow(
+        vec![trigger(), split("s", "$trigger"), echo("e", "$item"), gather("a"), echo("z", "$e")],
+        "t>s s>e e>a a>z",
+    );
+    let loaded = engine::load(text.to_string().as_bytes(), &engine::Limits::default());
+    let said = &loaded.diagnostics[0];
+    assert!(said.is_error() && said.hint.starts_with("aggregate first"), "{said:?}");
+    let item =
+        workflow(vec![trigger(), split("s", "$trigger"), gather("a"), echo("z", "$item")], "t>s s>a a>z");
+    assert!(engine::load(item.to_string().as_bytes(), &engine::Limits::default()).plan.is_none());
+}
+
+#[tokio::test]
+async fn the_working_payload_fills_the_slot() {
+    let edit = node("e", "edit", json!({"assignments": [{"name": "double", "value": "{{ $item * 2 }}"}]}));
+    let ran =
+        go(vec![trigger(), split("s", "$trigger"), edit, gather("a")], "t>s s>e e>a", json!([1, 2])).await;
+    assert_eq!(ran.output("a"), json!([{"double": 2}, {"double": 4}]));
+}
+
+#[tokio::test]
+async fn null_is_an_item_like_any_other() {
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger"),
+        echo("e", "$item"),
+        node("a", "aggregator", json!({"skipped": "omit"})),
+    ];
+    assert_eq!(go(nodes, "t>s s>e e>a", json!([null, 1, null])).await.output("a"), json!([null, 1, null]));
+}
+
+/// However an execution ends, nothing is shown as if it still went on.
+#[tokio::test]
+async fn nothing_is_shown_as_waiting_after_the_end() {
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger"),
+        node("w", "wait", json!({"amount": "$item", "unit": "hours"})),
+        node("boom", "simulate", json!({"failure_rate": "{{ $item == 1 ? 1 : 0 }}"})),
+        gather("a"),
+    ];
+    let mut text = workflow(nodes, "t>s s>w w>boom boom>a");
+    text["nodes"][3]["error"] = json!({"type": "halt"});
+    let ran = run(plan(&text), json!([1, 2, 3])).await;
+    assert_eq!(ran.completion.status, ExecutionStatus::Halted);
+    let fold = recording::ViewFold::replay(&ran.events).expect("a view");
+    for (id, node) in &fold.view().nodes {
+        let over = matches!(node.state, NodeState::Success | NodeState::Failed | NodeState::Skipped);
+        assert!(
+            over && node.counts.waiting + node.counts.running + node.counts.queued == 0,
+            "{id}: {node:?}"
+        );
+        assert_eq!(node.due, None, "{id}");
+    }
+}
