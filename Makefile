@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run serve build test lint generate clean
+.PHONY: help run build test lint bench storm generate
 
 UI_SOURCES := $(shell find ui/src ui/public ui/index.html ui/*.json ui/*.ts -type f 2>/dev/null)
 UI_PACKAGES := ui/node_modules/.package-lock.json
@@ -12,6 +12,8 @@ help:
 	@echo "make run       open Runeglass with the sample workflows (in a browser where there is no display)"
 	@echo "make test      everything: lints, Rust, user interface, browser and desktop end to end"
 	@echo "make lint      rustfmt, clippy, tsc and eslint"
+	@echo "make bench     how fast it is here (a release build)"
+	@echo "make storm     a million random workflows against the oracle (a release build)"
 	@echo "make generate  write the TypeScript and the JSON Schema that are made from the Rust types"
 
 run: build
@@ -44,6 +46,16 @@ test:
 lint: $(UI_BUILT)
 	@.make/packages run
 	@node .make/test.mjs lint
+
+bench: $(UI_BUILT)
+	@.make/packages run
+	@echo "Building for speed (the first time takes several minutes) …"
+	@cargo build --release --locked -p runeglass-cli
+	@target/release/runeglass bench
+
+storm: $(UI_BUILT)
+	@.make/packages run
+	@RUNEGLASS_SEEDS=1000000 cargo test --release --locked -p runeglass-tests --test model -- --nocapture
 
 generate:
 	@RUNEGLASS_GENERATE=1 cargo test --workspace --locked --test generated --test stories
