@@ -48,6 +48,7 @@ const MOST_WOKEN: usize = 256;
 pub struct Embedded {
     executions: Mutex<Executions>,
     ready: Notify,
+    /// Rings for the one task that keeps time; a ring while it looks elsewhere is kept for it.
     timers: Notify,
     journal: Journal,
     clock: Clock,
@@ -107,7 +108,7 @@ impl Embedded {
     pub async fn close(&self) -> Result<(), EmbeddedError> {
         self.lock().closed = true;
         self.ready.notify_waiters();
-        self.timers.notify_waiters();
+        self.timers.notify_one();
         self.journal.durable().await?;
         Ok(())
     }
@@ -116,7 +117,7 @@ impl Embedded {
         let ready = execution.ready_count();
         executions.running.insert(id.clone(), execution);
         self.made_ready(executions, id, ready);
-        self.timers.notify_waiters();
+        self.timers.notify_one();
     }
 
     /// Changes an execution and hands over the events of the change, in one step. False if it is not running.
@@ -140,7 +141,7 @@ impl Embedded {
             false => self.made_ready(executions, id, after - before.min(after)),
         }
         if next_due != due {
-            self.timers.notify_waiters();
+            self.timers.notify_one();
         }
         Ok(true)
     }
