@@ -7,7 +7,7 @@ import {
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
 import { type KeyboardEvent, type ReactElement, useCallback, useEffect, useMemo } from 'react';
-import { focusNode, selectNode, useStore } from '../state/store';
+import { type State, focusNode, selectNode, useStore } from '../state/store';
 import { shownDiagnostics } from '../state/selectors';
 import { Controls } from './Controls';
 import { Map as Overview } from './Map';
@@ -17,7 +17,8 @@ import { flowEdges, flowNodes } from './elements';
 import type { Graph } from './graph';
 import type { Layout } from './layout/layout';
 import { directionOf, neighbour } from './navigate';
-import { SMALLEST_ZOOM, type View, useView } from './useView';
+import { useFollow } from './useFollow';
+import { SMALLEST_ZOOM, type View, boundsOf, isTooLarge, useView } from './useView';
 
 const NODE_TYPES = { card: NodeCard };
 const EDGE_TYPES = { route: RouteEdge };
@@ -34,15 +35,24 @@ const SPECK = 0.16;
 const distanceOf = ({ transform: [, , zoom] }: ReactFlowState): string =>
   zoom < SPECK ? 'canvas-speck' : zoom < FAR ? 'canvas-far' : 'canvas-near';
 
+/** A run is looked at afresh, even when its graph was in sight before. */
+const occasionOf = ({ open }: State): string => (open.type === 'execution' ? open.executionId : open.type);
+
 export function Flow({ graph, layout }: { graph: Graph; layout: Layout }): ReactElement {
   const diagnostics = useStore(shownDiagnostics);
   const nodes = useMemo(() => flowNodes(graph, layout, diagnostics), [graph, layout, diagnostics]);
   const edges = useMemo(() => flowEdges(graph, layout), [graph, layout]);
   const distance = useFlowStore(distanceOf);
-  const view = useView(graph, layout);
+  const bounds = useMemo(
+    () => boundsOf(layout, new Map(graph.nodes.map(({ node, width }) => [node.id, width]))),
+    [graph, layout],
+  );
+  const view = useView(graph, layout, useStore(occasionOf));
+  const tooLarge = useFlowStore(({ width, height }) => isTooLarge(bounds, width, height));
 
   useTabStop(graph);
   useSelectionInSight(view.reveal);
+  useFollow(view.follow);
 
   const onKeyDown = useCallback(
     (event: KeyboardEvent) => {
@@ -97,7 +107,7 @@ export function Flow({ graph, layout }: { graph: Graph; layout: Layout }): React
         proOptions={{ hideAttribution: true }}
       >
         <Background variant={BackgroundVariant.Dots} gap={20} size={1.2} color="var(--dots)" />
-        {graph.nodes.length >= MAP_FROM && <Overview />}
+        {(tooLarge || graph.nodes.length >= MAP_FROM) && <Overview />}
       </ReactFlow>
       <Controls onFit={view.fit} onZoom={view.zoomBy} />
     </div>

@@ -7,7 +7,9 @@ import type { Layout, Point } from './layout/layout';
 export const SMALLEST_ZOOM = 0.02;
 const LARGEST_ZOOM = 1.1;
 /** Smaller than this nothing can be read, so a first look shows the beginning instead of everything. */
-const READABLE_ZOOM = 0.38;
+const READABLE_ZOOM = 0.55;
+/** The zoom of a look that shows a part. */
+const CLOSE_ZOOM = 0.75;
 const MARGIN = 28;
 
 interface Box {
@@ -22,11 +24,14 @@ export interface View {
   zoomTo: (zoom: number) => void;
   zoomBy: (factor: number) => void;
   reveal: (nodeId: string) => void;
+  /** Keeps these nodes in sight, unless the user has taken hold of the view. */
+  follow: (nodeIds: readonly string[]) => void;
   /** The user took hold of the view: from now on it stays where it is put. */
   held: () => void;
 }
 
-export function useView(graph: Graph, layout: Layout): View {
+/** `occasion` names what is looked at; a new one is a reason to look afresh. */
+export function useView(graph: Graph, layout: Layout, occasion: string): View {
   const flow = useReactFlow();
   const store = useStoreApi();
   const widths = useMemo(() => new Map(graph.nodes.map(({ node, width }) => [node.id, width])), [graph]);
@@ -56,6 +61,19 @@ export function useView(graph: Graph, layout: Layout): View {
     [flow, store, layout, widths, held],
   );
 
+  const follow = useCallback(
+    (nodeIds: readonly string[]) => {
+      const { width, height, transform } = store.getState();
+      const wanted = new Set(nodeIds);
+      const places = new Map([...layout.nodes].filter(([id]) => wanted.has(id)));
+      if (looked.current === null || width === 0 || places.size === 0) return;
+      const box = boundsOf({ ...layout, nodes: places, edges: new Map() }, widths);
+      if (inSight(box, transform, width, height)) return;
+      void flow.setViewport(followed(box, transform[2], width, height), { duration: motion(300) });
+    },
+    [flow, store, layout, widths],
+  );
+
   const zoomTo = useCallback(
     (zoom: number) => {
       held();
@@ -68,7 +86,7 @@ export function useView(graph: Graph, layout: Layout): View {
   useEffect(() => {
     // Another graph is looked at afresh, however the last one was left.
     looked.current = '';
-  }, [layout.key]);
+  }, [layout.key, occasion]);
   useEffect(() => {
     // Also when the canvas learns its size or gets another one, such as when a panel is opened beside it.
     const look = (): void => {
@@ -79,9 +97,12 @@ export function useView(graph: Graph, layout: Layout): View {
     };
     look();
     return store.subscribe(look);
-  }, [flow, store, layout, widths]);
+  }, [flow, store, layout, widths, occasion]);
 
-  return useMemo(() => ({ fit, zoomTo, zoomBy, reveal, held }), [fit, zoomTo, zoomBy, reveal, held]);
+  return useMemo(
+    () => ({ fit, zoomTo, zoomBy, reveal, follow, held }),
+    [fit, zoomTo, zoomBy, reveal, follow, held],
+  );
 }
 
 function lookOf(layout: Layout, width: number, height: number): string {
@@ -126,10 +147,22 @@ export function fitted(box: Box, width: number, height: number): { x: number; y:
 export function firstLook(box: Box, start: Point, width: number, height: number): { x: number; y: number; zoom: number } {
   const whole = fitted(box, width, height);
   if (whole.zoom >= READABLE_ZOOM) return whole;
-  const zoom = 0.75;
+  const zoom = CLOSE_ZOOM;
   const tall = box.height * zoom > height - 2 * MARGIN;
   const middle = tall ? start.y + NODE_HEIGHT / 2 : box.y + box.height / 2;
   return { zoom, x: MARGIN - start.x * zoom, y: height / 2 - middle * zoom };
+}
+
+/** True when the graph is too large to be read as a whole. */
+export function isTooLarge(box: Box, width: number, height: number): boolean {
+  return width > 0 && fitted(box, width, height).zoom < READABLE_ZOOM;
+}
+
+/** The box in the middle; of a box that is wider than the view, its end, which is where things go on. */
+export function followed(box: Box, zoom: number, width: number, height: number): { x: number; y: number; zoom: number } {
+  const room = (width - 2 * MARGIN) / zoom;
+  const across = box.width > room ? box.x + box.width - room / 2 : box.x + box.width / 2;
+  return { zoom, x: width / 2 - across * zoom, y: height / 2 - (box.y + box.height / 2) * zoom };
 }
 
 function leftmost(layout: Layout): Point {
