@@ -65,7 +65,7 @@ const ExecutionRow = memo(function ExecutionRow({ execution, open, tabStop, when
         data-roving
         data-testid={`execution-${execution_id}`}
         tabIndex={tabStop ? 0 : -1}
-        className={open ? 'library-row library-open' : 'library-row'}
+        className={open ? 'row library-row library-open' : 'row library-row'}
         aria-current={open}
         onClick={() => void openExecution(execution_id)}
       >

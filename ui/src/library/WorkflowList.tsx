@@ -51,7 +51,7 @@ function WorkflowRow({ entry, open, near, tabStop }: RowProps): ReactElement {
       data-roving
       data-testid={`workflow-${entry.path}`}
       tabIndex={tabStop ? 0 : -1}
-      className={`library-row${open ? ' library-open' : ''}${near && !open ? ' library-near' : ''}`}
+      className={`row library-row${open ? ' library-open' : ''}${near && !open ? ' library-near' : ''}`}
       aria-current={open}
       title={`${entry.title}\n${entry.path}`}
       onClick={() => openWorkflow(entry.path)}

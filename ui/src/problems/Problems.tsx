@@ -49,7 +49,7 @@ function ProblemRow({ diagnostic, tabStop }: { diagnostic: Diagnostic; tabStop: 
       type="button"
       data-roving
       tabIndex={tabStop ? 0 : -1}
-      className="problems-row"
+      className="row problems-row"
       onClick={() => node_id !== undefined && selectNode(node_id)}
     >
       <span className={`problems-severity problems-${severity}`}>
