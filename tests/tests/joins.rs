@@ -351,3 +351,223 @@ async fn nothing_is_shown_as_waiting_after_the_end() {
         assert_eq!(node.due, None, "{id}");
     }
 }
+
+fn merge(id: &str) -> Value {
+    node(id, "merge", json!({"timeout": 0}))
+}
+
+fn condition(id: &str, expression: &str) -> Value {
+    node(id, "conditional", json!({"expression": expression}))
+}
+
+/// Only a join has a timer: a node behind one of two sides waits as long as it takes, and fires once.
+#[tokio::test]
+async fn a_node_where_sides_meet_waits_as_long_as_it_takes() {
+    let nodes = vec![
+        trigger(),
+        condition("c", "$trigger"),
+        node("w", "wait", json!({"amount": 1, "unit": "hours"})),
+        echo("q", "q"),
+        echo("x", "$trigger"),
+        echo("y", "y"),
+        merge("m"),
+    ];
+    let ran = go(nodes, "t>c c>w:true w>x c>q:false q>x x>m t>y y>m", json!(true)).await;
+    assert_eq!((ran.output("m"), ran.firings("x"), ran.ended_at()), (json!([true, "y"]), 1, 3_600_000));
+}
+
+#[tokio::test]
+async fn a_split_that_fails_speaks_where_it_stands() {
+    let inner = || {
+        vec![
+            trigger(),
+            split("s", "$trigger"),
+            split("s2", "$item"),
+            echo("x", "$item"),
+            gather("a2"),
+            gather("a"),
+        ]
+    };
+    let ran = go(inner(), "t>s s>s2 s2>x x>a2 a2>a", json!([[1, 2], 5])).await;
+    let found = ran.output("a");
+    assert_eq!((&found[0], &found[1]["error"]["node_id"]), (&json!([1, 2]), &json!("s2")));
+    let ran = go(inner(), "t>s s>s2 s2>x x>a2 a2>a", json!([5, 6])).await;
+    assert_eq!((ran.output("a")[1]["error"]["node_id"].clone(), ran.firings("a2")), (json!("s2"), 0));
+
+    let mut ignoring = split("s", "$trigger");
+    ignoring["error"] = json!({"type": "ignore"});
+    let ran = go(
+        vec![trigger(), ignoring, echo("x", "$item"), gather("a"), echo("z", "$a")],
+        "t>s s>x x>a a>z",
+        json!("no"),
+    )
+    .await;
+    assert_eq!((ran.output("z"), ran.firings("x")), (json!([]), 0));
+
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger"),
+        echo("x", "$item"),
+        gather("a"),
+        echo("h", "handled"),
+        merge("m"),
+    ];
+    let ran = go(nodes, "t>s s>x x>a !s>h h>m a>m", json!("no")).await;
+    assert_eq!((ran.output("m"), ran.firings("a")), (json!(["handled"]), 0));
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger"),
+        echo("x", "$item"),
+        gather("a"),
+        echo("h", "handled"),
+        merge("m"),
+    ];
+    let ran = go(nodes, "t>s s>x x>a !s>h h>m a>m", json!([1])).await;
+    assert_eq!(ran.output("m"), json!([[1]]));
+}
+
+#[tokio::test]
+async fn a_split_where_sides_meet_is_told_that_neither_comes() {
+    let nodes = vec![
+        trigger(),
+        condition("c0", "$trigger.go"),
+        condition("c1", "$trigger.go"),
+        echo("l", "l"),
+        echo("r", "r"),
+        split("s", "$trigger.items"),
+        echo("x", "$item"),
+        gather("a"),
+        echo("y", "y"),
+        merge("m"),
+    ];
+    let edges = "t>c0 c0>c1:true c1>l:true c1>r:false l>s r>s s>x x>a a>m c0>y:false y>m";
+    assert_eq!(go(nodes.clone(), edges, json!({"go": false, "items": [1]})).await.output("m"), json!(["y"]));
+    assert_eq!(go(nodes, edges, json!({"go": true, "items": [1]})).await.output("m"), json!([[1]]));
+}
+
+/// Inside the fan-out the sides exclude each other; behind the aggregators both carry something.
+#[tokio::test]
+async fn sides_are_forgotten_behind_an_aggregator() {
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger"),
+        condition("c", "$item > 1"),
+        echo("p", "$item"),
+        echo("q", "$item"),
+        gather("a1"),
+        gather("a2"),
+        echo("x", "x"),
+        echo("y", "y"),
+        merge("m"),
+    ];
+    let text = workflow(nodes, "t>s s>c c>p:true c>q:false p>a1 q>a2 a1>x a2>x x>m t>y y>m");
+    let loaded = engine::load(text.to_string().as_bytes(), &engine::Limits::default());
+    assert_eq!(
+        loaded.diagnostics[0].code,
+        protocol::DiagnosticCode::RepeatedInput,
+        "{:?}",
+        loaded.diagnostics
+    );
+}
+
+#[tokio::test]
+async fn an_ignored_failure_of_a_choice_takes_its_last_way() {
+    let mut choice = condition("c", "$item.missing");
+    choice["error"] = json!({"type": "ignore"});
+    let nodes = vec![trigger(), split("s", "$trigger"), choice, echo("p", "p"), echo("q", "q"), gather("a")];
+    let ran = go(nodes, "t>s s>c c>p:true c>q:false p>a q>a", json!([{}, {}])).await;
+    assert_eq!((ran.output("a"), ran.firings("p")), (json!(["q", "q"]), 0));
+}
+
+/// The simulated clock never runs past a timer.
+#[tokio::test]
+async fn timers_and_sleepers_share_one_time() {
+    for _ in 0..20 {
+        let slow = || node("slow", "simulate", json!({"latency_ms": 10_000, "output": "slow"}));
+        let late = vec![trigger(), echo("y", "y"), slow(), node("m", "merge", json!({"timeout": 1}))];
+        let ran = go(late, "t>y t>slow y>m slow>m", json!(1)).await;
+        assert_eq!((ran.completion.status, ran.ended_at()), (ExecutionStatus::Failed, 1_000));
+        let rest = node("w", "wait", json!({"amount": 1}));
+        let race = node("m", "merge", json!({"wait_mode": "wait_for_any"}));
+        let ran = go(vec![trigger(), rest, slow(), race], "t>w t>slow w>m slow>m", json!(1)).await;
+        assert_eq!(ran.output("m")["resume_at"], 1_000);
+    }
+}
+
+#[tokio::test]
+async fn a_join_that_gives_up_still_knows_what_was_known() {
+    let mut join = node("m", "merge", json!({"timeout": 1}));
+    join["error"] = json!({"type": "ignore"});
+    let nodes = vec![
+        trigger(),
+        condition("c", "$trigger"),
+        node("slow", "simulate", json!({"latency_ms": 10_000})),
+        echo("f", "f"),
+        join,
+        echo("z", "$trigger $c.result $m.error.code"),
+    ];
+    let ran = go(nodes, "t>c c>slow:true slow>m c>f:false f>m m>z", json!(true)).await;
+    assert_eq!(ran.output("z"), json!("true true TIMEOUT_EXCEEDED"));
+}
+
+#[tokio::test]
+async fn what_an_outer_node_brought_into_a_split_is_known_behind_it() {
+    let nodes = vec![
+        trigger(),
+        echo("y", "why"),
+        split("s", "$trigger"),
+        echo("x", "$item"),
+        merge("m"),
+        gather("a"),
+        echo("z", "$y"),
+    ];
+    let ran = go(nodes, "t>y t>s s>x x>m y>m m>a a>z", json!([1, 2])).await;
+    assert_eq!(ran.output("z"), json!("why"));
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger"),
+        echo("o", "o"),
+        split("s2", "$item"),
+        echo("x", "$item"),
+        merge("m"),
+        echo("i", "$item"),
+        gather("a2"),
+        gather("a"),
+    ];
+    let ran = go(nodes, "t>s s>o s>s2 s2>x x>m o>m m>i i>a2 a2>a", json!([[1, 2], [3]])).await;
+    assert_eq!(ran.output("a"), json!([[1, 2], [3]]), "an outer level does not hide the item");
+}
+
+#[tokio::test]
+async fn a_node_that_never_runs_does_not_hold_up_a_merge() {
+    let nodes = vec![trigger(), echo("y", "y"), echo("orphan", "o"), merge("m")];
+    assert_eq!(go(nodes, "t>y y>m orphan>m", json!(1)).await.output("m"), json!(["y"]));
+}
+
+#[tokio::test]
+async fn a_failure_wins_a_race_only_when_nothing_else_is_left() {
+    let race = |rate: f64| {
+        vec![
+            trigger(),
+            split("s", "$trigger"),
+            node("f", "simulate", json!({"failure_rate": 1})),
+            node("g", "simulate", json!({"latency_ms": 100, "output": "good", "failure_rate": rate})),
+            node("m", "merge", json!({"wait_mode": "wait_for_any"})),
+            gather("a"),
+        ]
+    };
+    let edges = "t>s s>f s>g f>m g>m m>a";
+    assert_eq!(go(race(0.0), edges, json!([1])).await.output("a"), json!(["good"]));
+    assert!(go(race(1.0), edges, json!([1])).await.output("a")[0]["error"].is_object());
+}
+
+#[tokio::test]
+async fn times_beyond_reason_are_refused() {
+    let ran = go(vec![trigger(), node("e", "simulate", json!({"latency_ms": 1e300}))], "t>e", json!(1)).await;
+    assert_eq!(ran.completion.error.expect("an error").code, ErrorCode::InvalidParameter);
+    let past = node("w", "wait", json!({"resume": "date_time", "date_time": i64::MIN}));
+    assert_eq!(
+        go(vec![trigger(), past], "t>w", json!(1)).await.completion.status,
+        ExecutionStatus::Completed
+    );
+}

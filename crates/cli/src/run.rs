@@ -124,7 +124,15 @@ async fn follow(
     output: &mut Output,
     progress: &mut Option<Progress>,
 ) -> Result<CompletionMessage, CommandError> {
-    while let Some(line) = statuses.next().await {
+    let trouble = session.until_trouble();
+    tokio::pin!(trouble);
+    loop {
+        let line = tokio::select! {
+            biased;
+            line = statuses.next() => line,
+            problem = &mut trouble => return Err(problem.into()),
+        };
+        let Some(line) = line else { break };
         output.write(&line)?;
         match line {
             StatusLine::Status(status) => {
@@ -141,8 +149,7 @@ async fn follow(
         }
     }
     // The feed ends early only when the engine has stopped; it has said why, or is about to.
-    let problem = session.until_trouble().await;
-    Err(problem.into())
+    Err(trouble.await.into())
 }
 
 async fn mention_unfinished(session: &Session, store: Option<&Path>) -> Result<(), CommandError> {

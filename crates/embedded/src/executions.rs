@@ -157,7 +157,9 @@ impl Execution {
         };
         let mut events = vec![self.append(at, fact)?];
         if effects.consequence == Consequence::Halt {
-            events.push(self.end(at, ExecutionStatus::Halted, error)?);
+            let late = error.as_ref().is_some_and(|error| error.code == ErrorCode::TimeoutExceeded);
+            let status = if late { ExecutionStatus::Failed } else { ExecutionStatus::Halted };
+            events.push(self.end(at, status, error)?);
         } else if self.ledger.is_quiet() {
             let (status, error) = self.verdict();
             events.push(self.end(at, status, error)?);

@@ -4,7 +4,10 @@
 mod executions;
 mod journal;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
 
 use engine::Plan;
 use protocol::{Event, ExecutionId, Millis, Payload, WorkflowId};
@@ -50,6 +53,7 @@ pub struct Embedded {
     ready: Notify,
     /// Rings for the one task that keeps time; a ring while it looks elsewhere is kept for it.
     timers: Notify,
+    rung: AtomicBool,
     journal: Journal,
     clock: Clock,
 }
@@ -61,6 +65,7 @@ impl Embedded {
             executions: Mutex::new(Executions::default()),
             ready: Notify::new(),
             timers: Notify::new(),
+            rung: AtomicBool::new(false),
             journal: Journal::start(store),
             clock,
         })
@@ -117,7 +122,7 @@ impl Embedded {
         let ready = execution.ready_count();
         executions.running.insert(id.clone(), execution);
         self.made_ready(executions, id, ready);
-        self.timers.notify_one();
+        self.ring();
     }
 
     /// Changes an execution and hands over the events of the change, in one step. False if it is not running.
@@ -141,9 +146,17 @@ impl Embedded {
             false => self.made_ready(executions, id, after - before.min(after)),
         }
         if next_due != due {
-            self.timers.notify_one();
+            self.ring();
         }
         Ok(true)
+    }
+
+    /// The time keeper is to look again. Until it has, a simulated clock stands still.
+    fn ring(&self) {
+        if !self.rung.swap(true, Ordering::SeqCst) {
+            self.clock.work_began(1);
+            self.timers.notify_one();
+        }
     }
 
     fn made_ready(&self, executions: &mut Executions, id: &ExecutionId, messages: usize) {
@@ -216,7 +229,10 @@ impl Backend for Embedded {
             return false;
         }
         tokio::select! {
-            () = changed => !self.lock().closed,
+            () = changed => {
+                self.rung.store(false, Ordering::SeqCst);
+                !self.lock().closed
+            }
             () = self.journal.failed() => false,
         }
     }

@@ -76,6 +76,10 @@ fn ids_and_edges() {
         &[(Code::UnknownNode, ""), (Code::UnknownNode, "")],
     );
     check(&workflow(&two, r#"{"id": "e", "src": "a", "dst": "a"}"#), &[(Code::SelfLoop, "a")]);
+    let started_twice = r#"{"id": "b", "type": "log", "trigger": true, "parameters": {"message": "x"}}"#;
+    let edge = r#"{"id": "e", "src": "a", "dst": "b"}"#;
+    let found = findings(&workflow(&format!("{LOG_A}, {started_twice}"), edge));
+    assert!(found.iter().any(|(code, node, _)| *code == Code::TriggerWithInput && node == "b"), "{found:?}");
     let same = r#"{"id": "e", "src": "a", "dst": "b"}, {"id": "e", "src": "a", "dst": "b"}"#;
     check(&workflow(&two, same), &[(Code::DuplicateId, "")]);
 }

@@ -72,6 +72,7 @@ pub enum DiagnosticCode {
     MissingErrorEdge,
     ScopeMismatch,
     NothingToMerge,
+    TriggerWithInput,
     RepeatedInput,
 }
 

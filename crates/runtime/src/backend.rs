@@ -30,7 +30,8 @@ pub trait Backend: Send + Sync + 'static {
     /// The moment of the next timer.
     fn next_due(&self) -> Option<Millis>;
 
-    /// Returns when the next timer may be another one; `false` once the backend is closed.
+    /// Returns when the next timer may be another one; `false` once the backend is closed. The backend has told the
+    /// clock that work began; whoever hears this says when it ended.
     fn timers_changed(&self) -> impl Future<Output = bool> + Send;
 
     /// Wakes everything that is due.

@@ -54,7 +54,7 @@ impl Clock {
         }
         let mut resting = {
             let mut clock = lock(simulated);
-            let due = clock.now + millis;
+            let due = clock.now.saturating_add(millis);
             let woken = clock.register(due);
             clock.busy = clock.busy.saturating_sub(1);
             clock.advance();
@@ -66,15 +66,18 @@ impl Clock {
     }
 
     /// Waits until a moment, with no message in hand. Whoever is woken counts as busy until it says
-    /// [`Clock::work_ended`].
-    pub async fn alarm(&self, due: Millis) {
+    /// [`Clock::work_ended`]; who is busy already (`busy`) is not any more once the alarm is set, so that the clock
+    /// cannot run past it.
+    pub async fn alarm(&self, due: Millis, busy: bool) {
         let Some(simulated) = &self.0 else {
-            tokio::time::sleep(Duration::from_millis((due - self.now()).max(0).unsigned_abs())).await;
+            tokio::time::sleep(Duration::from_millis(due.saturating_sub(self.now()).max(0).unsigned_abs()))
+                .await;
             return;
         };
         let mut resting = {
             let mut clock = lock(simulated);
             let woken = clock.register(due);
+            clock.busy = clock.busy.saturating_sub(usize::from(busy));
             clock.advance();
             Resting { clock: simulated, woken, in_hand: false }
         };

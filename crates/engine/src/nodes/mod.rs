@@ -240,6 +240,9 @@ fn check_choice(node: &PlannedNode, parameter: &str, allowed: &[&str]) -> Option
     Some(invalid(&node.id, format!("{parameter} {value} is not known"), &hint))
 }
 
+/// A hundred years: what takes longer is a mistake.
+const LONGEST_MILLIS: f64 = 100.0 * 365.25 * 86_400_000.0;
+
 /// How long a join waits, where its author does not say: five minutes (RFC 004, RFC 005).
 const TIMEOUT_SECONDS: f64 = 300.0;
 

@@ -4,7 +4,7 @@
 use protocol::{ErrorCode, NodeError, Payload};
 use serde_json::json;
 
-use super::{Firing, Kind, Output, Parameter, Resolve, Work, parameter};
+use super::{Firing, Kind, LONGEST_MILLIS, Output, Parameter, Resolve, Work, parameter};
 use crate::expr::as_text;
 
 pub struct Simulate;
@@ -29,6 +29,9 @@ impl Kind for Simulate {
         let latency = firing.amount("latency_ms")?.unwrap_or(0.0);
         let jitter = firing.amount("jitter_ms")?.unwrap_or(0.0);
         let failure_rate = firing.amount("failure_rate")?.unwrap_or(0.0);
+        if latency + jitter > LONGEST_MILLIS {
+            return Err(firing.invalid("latency_ms", "is longer than a hundred years"));
+        }
         let millis = (latency + jitter * chance(firing, "jitter")).round() as i64;
         let then = if chance(firing, "failure") < failure_rate {
             let message = firing.parameter("error_message").map(as_text);

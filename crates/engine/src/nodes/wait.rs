@@ -3,15 +3,13 @@
 use protocol::{Diagnostic, Millis, NodeError};
 use serde_json::{Value, json};
 
-use super::{Firing, Kind, Parameter, Resolve, Work, check_choice, parameter};
+use super::{Firing, Kind, LONGEST_MILLIS, Parameter, Resolve, Work, check_choice, parameter};
 use crate::plan::{Plan, PlannedNode};
 
 pub struct Wait;
 
 const UNITS: [(&str, f64); 4] =
     [("seconds", 1_000.0), ("minutes", 60_000.0), ("hours", 3_600_000.0), ("days", 86_400_000.0)];
-/// A hundred years: what is longer is a mistake.
-const LONGEST: f64 = 100.0 * 365.25 * 86_400_000.0;
 
 impl Kind for Wait {
     fn names(&self) -> &'static [&'static str] {
@@ -55,7 +53,7 @@ fn interval(firing: &Firing<'_>) -> Result<Millis, NodeError> {
     let unit = firing.parameter("unit").and_then(Value::as_str).unwrap_or("seconds");
     let millis = UNITS.into_iter().find(|(name, _)| *name == unit).map(|(_, millis)| amount * millis);
     match millis {
-        Some(millis) if millis <= LONGEST => Ok(millis.round() as Millis),
+        Some(millis) if millis <= LONGEST_MILLIS => Ok(millis.round() as Millis),
         Some(_) => Err(firing.invalid("amount", "is longer than a hundred years")),
         None => Err(firing.invalid("unit", "must be seconds, minutes, hours or days")),
     }

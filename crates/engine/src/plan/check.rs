@@ -58,11 +58,15 @@ pub fn compile(workflow: &Arc<Workflow>) -> (Option<Plan>, Vec<Diagnostic>) {
         by_id,
         flow: Flow::default(),
     };
-    found.extend(check_scopes(&mut plan, &order));
     for at in 0..plan.nodes.len() {
         plan.nodes[at].on_error = error_edge(&plan, at);
+    }
+    found.extend(check_scopes(&mut plan, &order));
+    found.extend(check_triggers(&plan));
+    for at in 0..plan.nodes.len() {
         plan.nodes[at].ways = plan.nodes[at].kind.ways(&plan, &plan.nodes[at]);
-        plan.nodes[at].timeout = nodes::timeout(&plan.nodes[at]);
+        let joins = plan.nodes[at].kind.inbox(&plan.nodes[at].source) != Inbox::None;
+        plan.nodes[at].timeout = nodes::timeout(&plan.nodes[at]).filter(|_| joins);
     }
     plan.flow = flow_of(&plan, &order);
     found.extend(check_flow(&plan));
@@ -277,10 +281,29 @@ fn starts(nodes: &[PlannedNode], edges: &[PlannedEdge]) -> Vec<usize> {
     (0..nodes.len()).filter(|at| !targets.contains(at)).collect()
 }
 
+/// An execution starts at a trigger; nothing can lead there as well.
+fn check_triggers(plan: &Plan) -> Vec<Diagnostic> {
+    let incoming = incoming(plan);
+    let triggers =
+        plan.nodes.iter().zip(&incoming).filter(|(node, incoming)| {
+            (node.source.trigger || node.kind.is_trigger()) && !incoming.is_empty()
+        });
+    let complain = |(node, _): (&PlannedNode, &Vec<usize>)| {
+        let message = "an execution starts here, and yet an edge leads here";
+        let hint = "remove the edge, or do not mark the node as a trigger";
+        Diagnostic::error(Code::TriggerWithInput, message, hint).at_node(&node.id)
+    };
+    triggers.map(complain).collect()
+}
+
 fn check_scopes(plan: &mut Plan, order: &[usize]) -> Vec<Diagnostic> {
     let effects: Vec<_> = plan.nodes.iter().map(|node| node.kind.scope()).collect();
     let joins: Vec<_> = plan.nodes.iter().map(|node| node.kind.inbox(&node.source) == Inbox::List).collect();
-    let (found, problems) = scopes(order, &incoming(plan), &effects, &joins);
+    let mut parents = vec![Vec::new(); plan.nodes.len()];
+    for (at, edge) in plan.edges.iter().enumerate() {
+        parents[edge.to].push((edge.from, plan.nodes[edge.from].on_error == Some(at)));
+    }
+    let (found, problems) = scopes(order, &parents, &effects, &joins);
     for (node, scope) in plan.nodes.iter_mut().zip(found) {
         node.scope = scope;
     }

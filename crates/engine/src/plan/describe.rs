@@ -53,8 +53,8 @@ impl Plan {
         let edge = &self.edges[at];
         let from = &self.nodes[edge.from];
         let mut scope = self.ids(&from.scope);
-        scope.truncate(from.scope_behind());
-        if from.scope_behind() > from.scope.len() {
+        scope.truncate(self.depth_of(at));
+        if self.depth_of(at) > from.scope.len() {
             scope.push(from.id.as_str());
         }
         let told: Vec<Value> = self.flow.frontiers[at]

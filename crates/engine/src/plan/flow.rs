@@ -94,6 +94,10 @@ fn guards(shape: &Shape<'_>, incoming: &Lists, outgoing: &Lists) -> Vec<Guard> {
         for way in ways {
             common.retain(|chooser, side| way.get(chooser) == Some(side));
         }
+        // Behind an aggregator every side of a choice inside its fan-out has been taken by some item.
+        if let (ScopeEffect::Pop, Some(closed)) = (shape.effects[node], shape.scopes[node].last()) {
+            common.retain(|chooser, _| !shape.scopes[*chooser].contains(closed));
+        }
         for &edge in &outgoing[node] {
             of_edges[edge] = common.clone();
             if let Some(&side) = shape.sides.get(&node).and_then(|sides| sides.get(&edge)) {
@@ -254,7 +258,7 @@ mod tests {
         };
         let order: Vec<usize> = (0..nodes.len()).collect();
         let mut incoming = vec![Vec::new(); nodes.len()];
-        edges.iter().for_each(|&(from, to)| incoming[to].push(from));
+        edges.iter().for_each(|&(from, to)| incoming[to].push((from, false)));
         let joins: Vec<bool> = example.inboxes.iter().map(|inbox| *inbox == Inbox::List).collect();
         let (scopes, problems) = super::super::scope::scopes(&order, &incoming, &example.effects, &joins);
         assert_eq!(problems, []);

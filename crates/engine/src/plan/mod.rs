@@ -73,6 +73,15 @@ impl Plan {
         self.by_id.get(id).copied()
     }
 
+    /// How many fan-outs are open on an edge.
+    pub fn depth_of(&self, edge: usize) -> usize {
+        let from = &self.nodes[self.edges[edge].from];
+        match from.on_error == Some(edge) && from.kind.scope() == ScopeEffect::Push {
+            true => from.scope.len(),
+            false => from.scope_behind(),
+        }
+    }
+
     /// An edge that leaves this node.
     pub fn edge_of(&self, node: usize, id: &EdgeId) -> Option<usize> {
         self.nodes[node].leaving.iter().copied().find(|&edge| self.edges[edge].source.id == *id)
@@ -80,6 +89,14 @@ impl Plan {
 }
 
 impl PlannedNode {
+    /// The fan-outs inside which the node puts out: an aggregator stands in one and speaks outside of it.
+    pub fn scope_of_output(&self) -> &[usize] {
+        match self.kind.scope() {
+            ScopeEffect::Pop => &self.scope[..self.scope.len().saturating_sub(1)],
+            ScopeEffect::Push | ScopeEffect::Same => &self.scope,
+        }
+    }
+
     /// How many fan-outs are open behind the node.
     pub fn scope_behind(&self) -> usize {
         match self.kind.scope() {

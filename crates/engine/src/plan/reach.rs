@@ -70,17 +70,7 @@ fn check_root(plan: &Plan, ancestors: &Ancestors, at: usize, root: &str) -> Opti
 /// A node inside a fan-out has many outputs; outside of it they must be gathered first.
 fn deeper(plan: &Plan, at: usize, root: &str) -> Option<(Code, String, String)> {
     let node = plan.names.node(root).and_then(|id| plan.node(id))?;
-    // A split itself puts out once, in front of the fan-out it opens; an aggregator puts out behind the one it closes.
-    let produced = &plan.nodes[node].scope;
-    let produced = match plan.nodes[node].kind.scope() {
-        nodes::ScopeEffect::Pop => &produced[..produced.len().saturating_sub(1)],
-        nodes::ScopeEffect::Push | nodes::ScopeEffect::Same => produced,
-    };
-    let reader = &plan.nodes[at];
-    let reads = match reader.kind.scope() {
-        nodes::ScopeEffect::Pop => &reader.scope[..reader.scope.len().saturating_sub(1)],
-        nodes::ScopeEffect::Push | nodes::ScopeEffect::Same => reader.scope.as_slice(),
-    };
+    let (produced, reads) = (plan.nodes[node].scope_of_output(), plan.nodes[at].scope_of_output());
     (!reads.starts_with(produced)).then(|| {
         let message = format!("${root} has one value per item of a fan-out that is closed here");
         (Code::ReferenceNotUpstream, message, "aggregate first, and refer to the aggregator".to_owned())

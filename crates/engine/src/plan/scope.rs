@@ -11,11 +11,14 @@ pub enum ScopeProblem {
     NothingOpen { node: usize },
 }
 
+/// A predecessor, and whether its error edge leads here: what a split says when it fails, it says outside its fan-out.
+pub type Parent = (usize, bool);
+
 /// Computes the scope of every node. `order` is topological; `incoming` are the predecessors of each node; a node that
 /// `joins` takes edges from outer fan-outs too: what they carry holds for all items inside.
 pub fn scopes(
     order: &[usize],
-    incoming: &[Vec<usize>],
+    incoming: &[Vec<Parent>],
     effects: &[ScopeEffect],
     joins: &[bool],
 ) -> (Vec<Vec<usize>>, Vec<ScopeProblem>) {
@@ -23,7 +26,11 @@ pub fn scopes(
     let mut behind = inside.clone();
     let mut problems = Vec::new();
     for &node in order {
-        let arriving = || incoming[node].iter().map(|&parent| &behind[parent]);
+        let scope_of = |&(parent, on_error): &Parent| match (on_error, effects[parent]) {
+            (true, ScopeEffect::Push) => &inside[parent],
+            _ => &behind[parent],
+        };
+        let arriving = || incoming[node].iter().map(scope_of);
         let scope = arriving().max_by_key(|scope| scope.len()).cloned().unwrap_or_default();
         let fits = |other: &Vec<usize>| if joins[node] { scope.starts_with(other) } else { *other == scope };
         if !arriving().all(fits) {
@@ -56,7 +63,7 @@ mod tests {
     ) {
         let order: Vec<usize> = (0..effects.len()).collect();
         let mut incoming = vec![Vec::new(); effects.len()];
-        edges.iter().for_each(|&(from, to)| incoming[to].push(from));
+        edges.iter().for_each(|&(from, to)| incoming[to].push((from, false)));
         let joins = vec![false; effects.len()];
         let (found, complaints) = scopes(&order, &incoming, effects, &joins);
         assert_eq!(found, expected);

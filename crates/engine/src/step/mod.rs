@@ -139,7 +139,7 @@ pub fn conclude(plan: &Plan, message: &Message, answer: Result<Output, NodeError
     let outcome = answer.map_err(|error| at(error, node));
     let (taken, consequence) = match (&outcome, &node.source.error) {
         (Ok(output), _) => (routed(node, output.payload.value()), Consequence::GoOn),
-        (Err(_), Some(ErrorPolicy::Ignore)) => (node.outgoing.clone(), Consequence::GoOn),
+        (Err(_), Some(ErrorPolicy::Ignore)) => (ignored(node), Consequence::GoOn),
         (Err(_), Some(ErrorPolicy::Branch { .. })) => {
             (node.on_error.into_iter().collect(), Consequence::GoOn)
         }
@@ -167,6 +167,15 @@ impl Context {
             Some(working) => context.with("$json", Payload::new(working)),
             None => context,
         }
+    }
+}
+
+/// A node that follows one of several ways follows the last one when its failure is ignored: that of `false`, or the
+/// fallback.
+fn ignored(node: &PlannedNode) -> Vec<usize> {
+    match node.ways.last() {
+        Some(way) => way.iter().copied().collect(),
+        None => node.outgoing.clone(),
     }
 }
 

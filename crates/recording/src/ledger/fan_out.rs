@@ -114,6 +114,9 @@ impl Ledger {
         let split = message.node;
         let total = items.len() as u32;
         self.scopes.insert((split, message.lineage.clone()), context.clone());
+        if let Some(edge) = plan.nodes[split].on_error {
+            self.tell(&plan.flow.frontiers[edge], &message.lineage, &Word::Done(&context));
+        }
         if total == 0 {
             for &collapser in &plan.flow.collapsers[split] {
                 self.collapse_nothing(collapser, &message.lineage);
@@ -123,8 +126,8 @@ impl Ledger {
         let fires = |edge: &&usize| matches!(plan.flow.inputs[plan.edges[**edge].to], Input::Each);
         let (lazy, eager): (Vec<usize>, Vec<usize>) = taken.iter().partition(fires);
         // Inboxes hear of all items at once: what they decide must not depend on when an item is asked for.
-        let untaken: Vec<usize> =
-            plan.nodes[split].leaving.iter().copied().filter(|edge| !taken.contains(edge)).collect();
+        let is_inside = |edge: &usize| !taken.contains(edge) && plan.nodes[split].on_error != Some(*edge);
+        let untaken: Vec<usize> = plan.nodes[split].leaving.iter().copied().filter(is_inside).collect();
         for (item, index) in items.iter().zip(0..).filter(|_| !eager.is_empty() || !untaken.is_empty()) {
             let lineage = message.lineage.push(&plan.nodes[split].id, index, total);
             for &edge in &eager {
@@ -133,7 +136,7 @@ impl Ledger {
                 self.send(edge, &lineage, message.id.child(&plan.edges[edge].source.id, index), &value);
             }
             for &edge in &untaken {
-                self.tell(&plan.flow.frontiers[edge], &lineage, &Word::Done);
+                self.tell(&plan.flow.frontiers[edge], &lineage, &Word::Done(&context));
             }
         }
         if !lazy.is_empty() {

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use engine::{Context, Input, Joined, Plan, Slot, Target};
+use engine::{Context, Input, Joined, Plan, Slot, Target, nodes::ScopeEffect};
 use protocol::{Arrival, Lineage, MessageId, Millis};
 
 use super::{Ledger, Value, Word};
@@ -33,7 +33,17 @@ pub struct JoinKey {
 #[derive(Clone, Debug)]
 pub enum Decision {
     Value(Value),
-    Done,
+    /// With what was known when it became clear.
+    Done(Context),
+}
+
+impl Decision {
+    fn context(&self) -> &Context {
+        match self {
+            Self::Value(value) => &value.context,
+            Self::Done(context) => context,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -43,6 +53,8 @@ struct Inbox {
 }
 
 struct Collapse {
+    /// What the first of the items that arrived with a value knew, by index.
+    witness: Option<(u32, Context)>,
     slots: Vec<Option<Slot>>,
     filled: usize,
     due: Option<Millis>,
@@ -98,7 +110,9 @@ impl Ledger {
     pub(super) fn tell(&mut self, targets: &[Target], lineage: &Lineage, word: &Word<'_>) {
         for target in targets {
             match (*target, word) {
-                (Target::Inbox(edge), Word::Done) => self.offer(edge, lineage, Decision::Done),
+                (Target::Inbox(edge), Word::Done(context)) => {
+                    self.offer(edge, lineage, Decision::Done((*context).clone()));
+                }
                 (Target::Inbox(edge), Word::Failed(value)) => {
                     let node = self.plan.edges[edge].to;
                     if matches!(self.plan.flow.inputs[node], Input::Exclusive { .. }) {
@@ -114,7 +128,7 @@ impl Ledger {
     }
 
     /// A split will never run at this key: there is nothing to gather behind it.
-    fn block(&mut self, split: usize, lineage: &Lineage, word: &Word<'_>) {
+    pub(super) fn block(&mut self, split: usize, lineage: &Lineage, word: &Word<'_>) {
         let plan = Arc::clone(&self.plan);
         for &collapser in &plan.flow.collapsers[split] {
             for group in 0..groups_of(&plan, collapser) {
@@ -134,9 +148,16 @@ impl Ledger {
         }
     }
 
-    fn pass_on(&mut self, node: usize, lineage: &Lineage, word: &Word<'_>) {
+    /// A node does not run at this key, or has failed there: who waits behind it is told.
+    pub(super) fn pass_on(&mut self, node: usize, lineage: &Lineage, word: &Word<'_>) {
         let plan = Arc::clone(&self.plan);
-        for &edge in &plan.nodes[node].leaving {
+        let planned = &plan.nodes[node];
+        let is_split = planned.kind.scope() == ScopeEffect::Push;
+        if is_split {
+            self.block(node, lineage, word);
+        }
+        // Behind a split there are no keys to tell of, but for its error edge.
+        for &edge in planned.leaving.iter().filter(|edge| !is_split || planned.on_error == Some(**edge)) {
             self.tell(&plan.flow.frontiers[edge], lineage, word);
         }
     }
@@ -188,25 +209,26 @@ impl Ledger {
         };
         let decision = |edge: &usize| {
             let own = inbox.decided.get(edge);
-            own.or_else(|| {
-                let length = plan.nodes[plan.edges[*edge].from].scope_behind();
-                self.joins.outer.get(&(*edge, lineage.prefix(length)))
-            })
+            own.or_else(|| self.joins.outer.get(&(*edge, lineage.prefix(plan.depth_of(*edge)))))
         };
         let heard = edges.iter().filter(|edge| decision(edge).is_some()).count();
-        let mut values: Vec<Value> = Vec::new();
+        let mut values: Vec<(usize, Value)> = Vec::new();
         let mut missing: Vec<String> = Vec::new();
         for edge in edges {
             match decision(edge) {
-                Some(Decision::Value(value)) => values.push(value.clone()),
-                Some(Decision::Done) => missing.push(plan.nodes[plan.edges[*edge].from].id.to_string()),
+                Some(Decision::Value(value)) => values.push((plan.depth_of(*edge), value.clone())),
+                Some(Decision::Done(_)) => missing.push(plan.nodes[plan.edges[*edge].from].id.to_string()),
                 None => {}
             }
         }
+        // A branch that failed wins a race only when no other is left.
+        let winner = values.iter().find(|(_, value)| !value.failed).map(|(_, value)| value.clone());
         let complete = match &plan.flow.inputs[node] {
-            Input::Race { .. } => !values.is_empty() || heard == edges.len(),
+            Input::Race { .. } => winner.is_some() || heard == edges.len(),
             _ => heard == edges.len(),
         };
+        let known: Vec<Context> =
+            edges.iter().filter_map(|edge| Some(decision(edge)?.context().clone())).collect();
         if !matches!(plan.flow.inputs[node], Input::Exclusive { .. }) {
             self.note_arrival(node, lineage, heard, edges.len());
         }
@@ -216,15 +238,23 @@ impl Ledger {
             return;
         }
         self.close_join(&key);
-        if values.is_empty() {
-            self.pass_on(node, lineage, &Word::Done);
+        let Some((_, first)) = values.first() else {
+            self.pass_on(node, lineage, &Word::Done(&union(known.iter())));
             return;
-        }
-        let joined = match &plan.flow.inputs[node] {
-            Input::Race { .. } => Joined::Winner(values[0].result.clone()),
-            _ => Joined::List { values: values.iter().map(|value| value.result.clone()).collect(), missing },
         };
-        let context = union(values.iter().map(|value| &value.context));
+        let (context, joined) = match &plan.flow.inputs[node] {
+            Input::Race { .. } => {
+                let winner = winner.unwrap_or_else(|| first.clone());
+                (winner.context, Joined::Winner(winner.result))
+            }
+            _ => {
+                let results = values.iter().map(|(_, value)| value.result.clone()).collect();
+                // What comes from an outer level does not hide the item this is about.
+                values.sort_by_key(|(depth, _)| *depth);
+                let context = union(values.iter().map(|(_, value)| &value.context));
+                (context, Joined::List { values: results, missing })
+            }
+        };
         self.fire(node, 0, lineage, context, joined);
     }
 
@@ -248,6 +278,7 @@ impl Ledger {
         }
         let total = step.total as usize;
         let collapse = self.joins.collapses.entry(key.clone()).or_insert_with(|| Collapse {
+            witness: None,
             slots: vec![None; total],
             filled: 0,
             due: None,
@@ -255,10 +286,15 @@ impl Ledger {
         let Some(slot) = collapse.slots.get_mut(step.index as usize).filter(|slot| slot.is_none()) else {
             return;
         };
+        if let Decision::Value(value) = &decision
+            && collapse.witness.as_ref().is_none_or(|(index, _)| step.index < *index)
+        {
+            collapse.witness = Some((step.index, value.context.clone()));
+        }
         *slot = Some(match decision {
             Decision::Value(value) if value.failed => Slot::Failed(value.result),
             Decision::Value(value) => Slot::Value(value.result),
-            Decision::Done => Slot::Skipped,
+            Decision::Done(_) => Slot::Skipped,
         });
         collapse.filled += 1;
         let filled = collapse.filled;
@@ -267,13 +303,12 @@ impl Ledger {
             self.arm(&key);
             return;
         }
-        let slots = self.joins.collapses.remove(&key).map(|collapse| {
-            self.disarm(&key, collapse.due);
-            collapse.slots.into_iter().map(|slot| slot.unwrap_or(Slot::Skipped)).collect()
-        });
+        let Some(collapse) = self.joins.collapses.remove(&key) else { return };
+        self.disarm(&key, collapse.due);
         self.joins.closed.insert(key.clone());
-        let context = self.outside(node, &key.lineage);
-        self.fire(node, group, &key.lineage, context, Joined::Collapse(slots.unwrap_or_default()));
+        let context = self.outside(node, &key.lineage, collapse.witness.map(|(_, context)| context));
+        let slots = collapse.slots.into_iter().map(|slot| slot.unwrap_or(Slot::Skipped)).collect();
+        self.fire(node, group, &key.lineage, context, Joined::Collapse(slots));
     }
 
     /// True for a value, and for the last edge of an exclusive group on which nothing comes.
@@ -295,7 +330,7 @@ impl Ledger {
         for group in 0..groups_of(&plan, node) {
             let key = JoinKey { node, group, lineage: parent.clone() };
             if self.joins.closed.insert(key) {
-                let context = self.outside(node, parent);
+                let context = self.outside(node, parent, None);
                 self.fire(node, group, parent, context, Joined::Collapse(Vec::new()));
             }
         }
@@ -308,15 +343,21 @@ impl Ledger {
         }
         let plan = Arc::clone(&self.plan);
         let (arrived, expected, context) = match self.joins.collapses.remove(&key) {
-            Some(collapse) => (collapse.filled, collapse.slots.len(), self.outside(node, lineage)),
+            Some(collapse) => {
+                self.disarm(&key, collapse.due);
+                let context = self.outside(node, lineage, collapse.witness.map(|(_, context)| context));
+                (collapse.filled, collapse.slots.len(), context)
+            }
             None => {
                 let inbox = self.joins.inboxes.get_mut(&node).and_then(|inboxes| inboxes.remove(lineage));
-                let decided = inbox.unwrap_or_default().decided;
-                let contexts = decided.values().filter_map(|decision| match decision {
-                    Decision::Value(value) => Some(&value.context),
-                    Decision::Done => None,
-                });
-                (decided.len(), edges_of(&plan, node).len(), union(contexts))
+                let inbox = inbox.unwrap_or_default();
+                self.disarm(&key, inbox.due);
+                let edges = edges_of(&plan, node);
+                let outer =
+                    |edge: &usize| self.joins.outer.get(&(*edge, lineage.prefix(plan.depth_of(*edge))));
+                let heard = |edge: &usize| inbox.decided.get(edge).or_else(|| outer(edge));
+                let known: Vec<&Decision> = edges.iter().filter_map(heard).collect();
+                (known.len(), edges.len(), union(known.iter().map(|decision| decision.context())))
             }
         };
         self.joins.closed.insert(key);
@@ -329,11 +370,21 @@ impl Ledger {
         self.open(id, node, lineage.clone(), context, Some(joined));
     }
 
-    /// What was known in front of the split: all that remains behind its aggregator.
-    fn outside(&self, collapser: usize, parent: &Lineage) -> Context {
-        let split = self.plan.nodes[collapser].scope.last();
-        let context = split.and_then(|split| self.scopes.get(&(*split, parent.clone())));
-        context.cloned().unwrap_or_default()
+    /// What remains behind an aggregator: what was known in front of the split, and what a node outside of it has
+    /// brought to a merge inside, which every item that passed the merge knows.
+    fn outside(&self, collapser: usize, parent: &Lineage, witness: Option<Context>) -> Context {
+        let scope = &self.plan.nodes[collapser].scope;
+        let in_front = scope.last().and_then(|split| self.scopes.get(&(*split, parent.clone())));
+        let mut context = in_front.cloned().unwrap_or_default();
+        let outer = &scope[..scope.len().saturating_sub(1)];
+        for (key, payload) in witness.iter().flat_map(Context::iter) {
+            let node = key.strip_prefix('$').and_then(|id| self.plan.node(&id.into()));
+            let is_outside = |node: usize| outer.starts_with(self.plan.nodes[node].scope_of_output());
+            if context.get(key).is_none() && node.is_some_and(is_outside) {
+                context = context.with(key, payload.clone());
+            }
+        }
+        context
     }
 
     fn close_join(&mut self, key: &JoinKey) {

@@ -12,7 +12,7 @@ use std::{
     sync::Arc,
 };
 
-use engine::{Context, Input, Joined, Limits, Message, Plan, result_of};
+use engine::{Context, Input, Joined, Limits, Message, Plan, nodes::ScopeEffect, result_of};
 use protocol::{
     Arrival, Consequence, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis, NodeError,
     NodeFailed, NodeSucceeded, Payload, TimedOut,
@@ -75,8 +75,8 @@ struct Value {
 
 /// What is told to whoever waits behind edges that were not taken.
 enum Word<'w> {
-    /// Nothing will come.
-    Done,
+    /// Nothing will come. What was known when that became clear comes along.
+    Done(&'w Context),
     /// An item failed on the way; the error is what comes.
     Failed(&'w Value),
 }
@@ -236,6 +236,7 @@ impl Ledger {
                         None,
                     );
                 }
+                self.rule_out(&Context::start(started.input.clone()));
             }
             Fact::NodeStarted(started) => {
                 let opened = self.opened(event, &started.firing)?;
@@ -293,14 +294,34 @@ impl Ledger {
             failed: done.consequence == Consequence::Contained,
         };
         if done.consequence == Consequence::Contained {
-            for &edge in &node.leaving {
-                self.tell(&plan.flow.frontiers[edge], &message.lineage, &Word::Failed(&value));
-            }
+            self.pass_on(message.node, &message.lineage, &Word::Failed(&value));
             return Ok(());
         }
         let taken = self.taken(event, message.node, &done.taken)?;
-        self.follow(&message, &taken, &value);
-        Ok(())
+        if node.kind.scope() != ScopeEffect::Push {
+            self.follow(&message, &taken, &value);
+            return Ok(());
+        }
+        // A split that failed has spread nothing: an empty fan-out if that is ignored, none at all on its error edge.
+        match node.on_error.filter(|edge| taken.contains(edge)) {
+            None => self.fan_out(event, &message, value.context, &Payload::new(json!([])), &taken),
+            Some(edge) => {
+                let id = message.id.child(&plan.edges[edge].source.id, 0);
+                self.send(edge, &message.lineage, id, &value);
+                self.block(message.node, &message.lineage, &Word::Done(&value.context));
+                Ok(())
+            }
+        }
+    }
+
+    /// Nodes that nothing leads to and nothing starts will never say anything.
+    fn rule_out(&mut self, context: &Context) {
+        let plan = Arc::clone(&self.plan);
+        let mut led_to = vec![false; plan.nodes.len()];
+        plan.edges.iter().for_each(|edge| led_to[edge.to] = true);
+        for node in (0..plan.nodes.len()).filter(|node| !led_to[*node] && !plan.starts.contains(node)) {
+            self.pass_on(node, &Lineage::default(), &Word::Done(context));
+        }
     }
 
     /// The taken edges carry the value; whoever waits behind the others is told.
@@ -310,7 +331,7 @@ impl Ledger {
             self.send(edge, &message.lineage, message.id.child(&plan.edges[edge].source.id, 0), value);
         }
         for edge in plan.nodes[message.node].leaving.iter().filter(|edge| !taken.contains(edge)) {
-            self.tell(&plan.flow.frontiers[*edge], &message.lineage, &Word::Done);
+            self.tell(&plan.flow.frontiers[*edge], &message.lineage, &Word::Done(&value.context));
         }
     }
 
