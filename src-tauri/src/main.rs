@@ -11,7 +11,7 @@ use std::{
 
 use clap::Parser;
 use protocol::{Problem, Request, Response, Update};
-use session::{Options, Session};
+use session::{Options, Reach, Session};
 use tauri::{
     Manager, RunEvent, State, WebviewUrl, WebviewWindowBuilder,
     async_runtime::{self, JoinHandle},
@@ -27,6 +27,9 @@ struct Arguments {
     /// Where recordings are kept; the user's data folder where absent.
     #[arg(long, value_name = "PATH")]
     store: Option<PathBuf>,
+    /// A file of credentials that only you may read; the one in the user's data folder where absent.
+    #[arg(long, value_name = "PATH")]
+    credentials: Option<PathBuf>,
 }
 
 /// A session that could not be opened is a problem that the window shows.
@@ -57,7 +60,8 @@ async fn subscribe(
 }
 
 async fn open(arguments: Arguments) -> Opened {
-    let options = Options::for_host(arguments.folder, arguments.store)?;
+    let reach = Reach { credentials: arguments.credentials, ..Reach::default() };
+    let options = Options::for_host(arguments.folder, arguments.store, reach)?;
     Session::open(options).await.map(Arc::new)
 }
 

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use embedded::{Embedded, Start};
 use engine::{Limits, Plan};
-use protocol::{CompletionMessage, Event, Fact, Payload, StatusLine};
+use protocol::{CompletionMessage, DeadLetter, Event, Fact, Payload, StatusLine};
 use recording::{Access, Ledger, StatusFold, Store};
-use runtime::Clock;
+use runtime::{AddressPolicy, Clock, Outside, World, credentials::Keychain};
 use serde_json::Value;
 
 /// What came of a run.
 pub struct Ran {
     pub events: Vec<Event>,
     pub completion: CompletionMessage,
+    pub dead_letters: Vec<DeadLetter>,
 }
 
 impl Ran {
@@ -43,15 +44,24 @@ pub fn plan(workflow: &Value) -> Arc<Plan> {
     loaded.plan.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics))
 }
 
-/// Runs a plan to its end. The feed, the store and the fold of the store are checked against each other.
+/// The world outside as it is: servers on this machine may be asked.
+pub fn world(clock: &Clock) -> Arc<dyn Outside> {
+    Arc::new(World::new(Arc::new(Keychain::default()), AddressPolicy::Any, clock.clone()))
+}
+
 pub async fn run(plan: Arc<Plan>, input: Value) -> Ran {
+    let clock = Clock::simulated(0);
+    run_in(world(&clock), clock, plan, input).await
+}
+
+/// Runs a plan to its end. The feed, the store and the fold of the store are checked against each other.
+pub async fn run_in(outside: Arc<dyn Outside>, clock: Clock, plan: Arc<Plan>, input: Value) -> Ran {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let store = Store::open(&folder.path().join("local.db"), Access::Write).await.expect("a store");
     let store = Arc::new(store);
-    let clock = Clock::simulated(0);
     let engine = Embedded::open(Arc::clone(&store), clock.clone());
     let mut feed = engine.feed();
-    tokio::spawn(runtime::work(Arc::clone(&engine), clock, 64));
+    tokio::spawn(runtime::work(Arc::clone(&engine), clock, outside, 64));
     let start = Start {
         execution_id: "local".into(),
         workflow_id: "local".into(),
@@ -72,7 +82,8 @@ pub async fn run(plan: Arc<Plan>, input: Value) -> Ran {
         "nothing is left behind"
     );
     let completion = completion(&events);
-    Ran { events, completion }
+    let dead_letters = store.dead_letters(100).await.expect("dead letters");
+    Ran { events, completion, dead_letters }
 }
 
 fn completion(events: &[Event]) -> CompletionMessage {

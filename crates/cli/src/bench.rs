@@ -7,7 +7,7 @@ use engine::{Limits, Plan};
 use protocol::{Millis, Payload};
 use runtime::Clock;
 use serde_json::{Value, json};
-use session::{Keep, Options, Session, runnable};
+use session::{Keep, Options, Reach, Session, runnable};
 
 use crate::outcome::{CommandError, Outcome, say};
 
@@ -119,7 +119,7 @@ async fn once(plan: &Arc<Plan>, items: usize, ballast_bytes: usize) -> Result<Fi
     let input = Payload::new(json!({"items": objects, "ballast": "x".repeat(ballast_bytes)}));
     let clock = Clock::system();
     let options =
-        Options { keep: Keep::At(path.clone()), folder: None, clock: clock.clone(), recover: false };
+        Options { keep: Keep::At(path.clone()), folder: None, clock: clock.clone(), recover: false, reach: Reach::default() };
     let session = Session::open(options).await?;
     let began = clock.now();
     let mut started = session.start(Arc::clone(plan), "bench", None, Some(input)).await?;

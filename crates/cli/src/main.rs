@@ -1,10 +1,13 @@
 //! `runeglass`: the engine and its tools on the command line.
 
 mod bench;
+mod credentials;
+mod dead_letters;
 mod export;
 mod outcome;
 mod plan;
 mod progress;
+mod reach;
 mod run;
 mod serve;
 mod terminal;
@@ -46,6 +49,10 @@ enum Command {
     Serve(serve::ServeArguments),
     /// Write one execution as a document that the user interface opens anywhere.
     Export(export::ExportArguments),
+    /// List the messages that were given up, with the reason.
+    DeadLetters(dead_letters::DeadLettersArguments),
+    /// Keep secrets that workflows refer to by name.
+    Credentials(credentials::CredentialsArguments),
     /// Measure how fast it is here.
     Bench(bench::BenchArguments),
 }
@@ -61,6 +68,8 @@ async fn main() -> ExitCode {
         Command::Bench(arguments) => bench::bench(arguments).await,
         Command::Serve(arguments) => serve::serve(arguments).await,
         Command::Export(arguments) => export::export(arguments).await,
+        Command::DeadLetters(arguments) => dead_letters::list(arguments).await,
+        Command::Credentials(arguments) => credentials::credentials(arguments),
     };
     outcome.unwrap_or_else(|error| error.report()).into()
 }

@@ -9,11 +9,12 @@ use std::{
 use clap::Args;
 use protocol::{CompletionMessage, Payload, StatusLine};
 use runtime::Clock;
-use session::{Keep, Options, Session, Statuses};
+use session::{AddressPolicy, Keep, Options, Session, Statuses};
 
 use crate::{
     outcome::{CommandError, Outcome, say, unwritable},
     progress::Progress,
+    reach::ReachArguments,
     validate::print_diagnostics,
 };
 
@@ -36,6 +37,8 @@ pub struct RunArguments {
     /// Keep the recording in this file; an interrupted run can be resumed from it.
     #[arg(long, value_name = "PATH")]
     store: Option<PathBuf>,
+    #[command(flatten)]
+    reach: ReachArguments,
     /// Let time pass at once, in order, on a simulated clock.
     #[arg(long)]
     virtual_time: bool,
@@ -49,6 +52,8 @@ pub struct ResumeArguments {
     store: PathBuf,
     #[command(flatten)]
     output: OutputArguments,
+    #[command(flatten)]
+    reach: ReachArguments,
 }
 
 #[derive(Args)]
@@ -70,8 +75,9 @@ pub async fn run(arguments: RunArguments) -> Result<Outcome, CommandError> {
 
     let clock = Clock::system();
     let clock = if arguments.virtual_time { Clock::simulated(clock.now()) } else { clock };
+    let reach = arguments.reach.reach(AddressPolicy::Any);
     let keep = arguments.store.clone().map_or(Keep::Nowhere, Keep::At);
-    let session = Session::open(Options { keep, folder: None, clock, recover: false }).await?;
+    let session = Session::open(Options { keep, folder: None, clock, recover: false, reach }).await?;
     mention_unfinished(&session, arguments.store.as_deref()).await?;
 
     let name = session::stem(&arguments.file);
@@ -99,8 +105,9 @@ pub async fn resume(arguments: ResumeArguments) -> Result<Outcome, CommandError>
     }
     let mut output = Output::open(&arguments.output)?;
     let keep = Keep::At(arguments.store);
-    let session =
-        Session::open(Options { keep, folder: None, clock: Clock::system(), recover: true }).await?;
+    let reach = arguments.reach.reach(AddressPolicy::Any);
+    let options = Options { keep, folder: None, clock: Clock::system(), recover: true, reach };
+    let session = Session::open(options).await?;
     if session.recovered().is_empty() {
         eprintln!("nothing to resume: every execution in this store has ended");
     }

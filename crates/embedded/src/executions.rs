@@ -6,9 +6,9 @@ use std::{
     sync::Arc,
 };
 
-use engine::{Message, Plan};
+use engine::{Again, Message, Plan};
 use protocol::{
-    Consequence, EdgeId, ErrorCode, Event, ExecutionEnded, ExecutionId, ExecutionStarted, ExecutionStatus,
+    AttemptFailed, Consequence, EdgeId, ErrorCode, Event, ExecutionEnded, ExecutionId, ExecutionStarted, ExecutionStatus,
     Fact, Firing, Millis, NodeError, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Payload,
 };
 use recording::{Ledger, LedgerError};
@@ -125,6 +125,21 @@ impl Execution {
         Ok(vec![self.append(now, Fact::NodeParked(NodeParked { firing, due }))?])
     }
 
+    /// An attempt came to nothing; the next one follows after a while.
+    pub fn retry(
+        &mut self,
+        receipt: &Receipt,
+        at: Millis,
+        duration: Millis,
+        again: Again,
+    ) -> Result<Vec<Event>, LedgerError> {
+        let Some(firing) = self.firing(receipt) else { return Ok(Vec::new()) };
+        let Again { error, fault, delay } = again;
+        let due = at.saturating_add(delay);
+        let fact = Fact::AttemptFailed(AttemptFailed { firing, duration, error, fault, due });
+        Ok(vec![self.append(at, fact)?])
+    }
+
     /// Wakes what is due.
     pub fn wake(&mut self, now: Millis) -> Result<Vec<Event>, LedgerError> {
         let facts = self.ledger.wake(now);
@@ -157,8 +172,8 @@ impl Execution {
         };
         let mut events = vec![self.append(at, fact)?];
         if effects.consequence == Consequence::Halt {
-            let late = error.as_ref().is_some_and(|error| error.code == ErrorCode::TimeoutExceeded);
-            let status = if late { ExecutionStatus::Failed } else { ExecutionStatus::Halted };
+            let broken = error.as_ref().is_some_and(|error| error.code.is_breakdown());
+            let status = if broken { ExecutionStatus::Failed } else { ExecutionStatus::Halted };
             events.push(self.end(at, status, error)?);
         } else if self.ledger.is_quiet() {
             let (status, error) = self.verdict();
@@ -218,6 +233,7 @@ impl Execution {
             Fact::ExecutionStarted(_)
             | Fact::NodeStarted(_)
             | Fact::NodeParked(_)
+            | Fact::AttemptFailed(_)
             | Fact::TimedOut(_)
             | Fact::ExecutionEnded(_) => {}
         }

@@ -9,7 +9,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use engine::Plan;
+use engine::{Again, Plan};
 use protocol::{Event, ExecutionId, Millis, Payload, WorkflowId};
 use recording::{LedgerError, Store, StoreError};
 use runtime::{Announcement, Backend, Clock, Conclusion, Delivery, Receipt, Stopped};
@@ -206,8 +206,12 @@ impl Backend for Embedded {
 
     async fn announce(&self, receipt: &Receipt, announcement: Announcement) -> Result<(), EmbeddedError> {
         self.journal.room().await?;
+        let before_call = announcement.before_call;
         let announce = |execution: &mut Execution| execution.announce(receipt, announcement);
         self.change(&mut self.lock(), &receipt.execution_id, announce)?;
+        if before_call {
+            self.journal.durable().await?;
+        }
         Ok(())
     }
 
@@ -215,6 +219,20 @@ impl Backend for Embedded {
         self.journal.room().await?;
         let park = |execution: &mut Execution| execution.park(&receipt, now, due);
         self.change(&mut self.lock(), &receipt.execution_id, park)?;
+        self.clock.work_ended(1);
+        Ok(())
+    }
+
+    async fn retry(
+        &self,
+        receipt: Receipt,
+        at: Millis,
+        duration: Millis,
+        again: Again,
+    ) -> Result<(), EmbeddedError> {
+        self.journal.room().await?;
+        let retry = |execution: &mut Execution| execution.retry(&receipt, at, duration, again);
+        self.change(&mut self.lock(), &receipt.execution_id, retry)?;
         self.clock.work_ended(1);
         Ok(())
     }

@@ -2,8 +2,10 @@
 //!
 //! * [`load`] reads a file and says everything that is wrong with it; the result is a [`Plan`].
 //! * [`prepare`] resolves what a node is to do, [`conclude`] decides what follows from the answer.
+//! * [`call`] holds what a node asks of the outside, as data.
 //! * [`nodes`] holds one file per kind of node, [`expr`] the references and expressions in parameters.
 
+pub mod call;
 mod compare;
 pub mod expr;
 pub mod nodes;
@@ -12,5 +14,6 @@ mod step;
 
 pub use plan::{Flow, Input, Limits, Loaded, Plan, PlannedEdge, PlannedNode, Target, load};
 pub use step::{
-    Context, Effects, Joined, Message, Output, Prepared, Slot, Work, conclude, prepare, result_of,
+    Again, Context, Effects, Failure, Failures, Joined, Message, Output, Prepared, Retry, Slot, Work, conclude,
+    prepare, result_of,
 };

@@ -5,7 +5,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use protocol::{ErrorCode, Lineage, MessageId, Payload};
-use runeglass_engine::{Context, Limits, Message, Plan, Work, conclude, load, prepare};
+use runeglass_engine::{Context, Failures, Limits, Message, Plan, Work, conclude, load, prepare};
 use serde_json::{Value, json};
 
 fn plan(workflow: Value) -> Arc<Plan> {
@@ -23,6 +23,7 @@ fn run(plan: &Plan, input: Value) -> BTreeMap<String, Result<Value, (ErrorCode, 
         lineage: Lineage::default(),
         context: Context::start(Payload::new(input.clone())),
         attempt: 1,
+        failures: Failures::default(),
         joined: None,
         resumed: None,
     };
@@ -33,6 +34,7 @@ fn run(plan: &Plan, input: Value) -> BTreeMap<String, Result<Value, (ErrorCode, 
             Work::Done(output) => Ok(output),
             Work::Failed(error) => Err(error),
             Work::Sleep { then, .. } => *then,
+            Work::Call(call) => panic!("nobody answers {call:?}"),
             Work::Wait { due } => Ok(Payload::new(json!({"due": due})).into()),
         };
         let effects = conclude(plan, &message, answer);

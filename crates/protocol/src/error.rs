@@ -23,10 +23,46 @@ pub enum ErrorCode {
     TimeoutExceeded,
     /// A strict merge lacks a branch.
     IncompleteMerge,
+    /// A credential is referred to that nobody here has.
+    CredentialNotFound,
+    /// A credential is there and cannot be used.
+    CredentialUnusable,
+    /// Whoever keeps credentials does not answer.
+    CredentialsUnreachable,
+    /// Nobody answers at the address.
+    ConnectionFailed,
+    /// The answer took too long.
+    HttpTimeout,
+    /// The answer is larger than may be read.
+    HttpBodyTooLarge,
+    /// The answer led on and on.
+    HttpTooManyRedirects,
+    /// The address lies in a network that workflows may not reach here.
+    AddressForbidden,
+    /// The answer has a status that the author wants to fail on.
+    HttpStatusRaised,
+    /// The mail server did not take the message.
+    MailRefused,
+    /// The house failed, again and again; the message is kept as a dead letter.
+    RetriesUsedUp,
+    /// A message does not stand where its node stands in the nest of fan-outs; it is kept as a dead letter.
+    LineageMismatch,
     /// The user ended the execution.
     Cancelled,
     /// Nothing is under way, yet something is undecided.
     Stalled,
+}
+
+impl ErrorCode {
+    /// The message was given up by the house, not by its node.
+    pub fn is_dead_letter(self) -> bool {
+        matches!(self, Self::RetriesUsedUp | Self::LineageMismatch)
+    }
+
+    /// A failure that ends the execution with this code ends it as failed; others halt it, as their author decided.
+    pub fn is_breakdown(self) -> bool {
+        self.is_dead_letter() || matches!(self, Self::TimeoutExceeded | Self::Stalled)
+    }
 }
 
 /// A failing node is data: this is what a status message, an error edge and the context carry.

@@ -23,6 +23,7 @@ pub enum Fact {
     ExecutionStarted(ExecutionStarted),
     NodeStarted(NodeStarted),
     NodeParked(NodeParked),
+    AttemptFailed(AttemptFailed),
     NodeSucceeded(NodeSucceeded),
     NodeFailed(NodeFailed),
     TimedOut(TimedOut),
@@ -66,6 +67,27 @@ pub struct NodeStarted {
 pub struct NodeParked {
     pub firing: Firing,
     pub due: Millis,
+}
+
+/// A try came to nothing and another one follows; the message stays under way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AttemptFailed {
+    pub firing: Firing,
+    pub duration: Millis,
+    pub error: NodeError,
+    pub fault: Fault,
+    /// When it is tried again.
+    pub due: Millis,
+}
+
+/// Whose policy decides how often something is tried again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
+    /// The node's own.
+    Node,
+    /// The house's: the node has no part in it.
+    System,
 }
 
 /// The commit of a firing: its message is done and what follows is under way, in one step. What follows is told by
@@ -154,9 +176,11 @@ impl Fact {
             Self::ExecutionStarted(started) => vec![&mut started.definition, &mut started.input],
             Self::NodeStarted(started) => started.parameters.iter_mut().collect(),
             Self::NodeSucceeded(done) => std::iter::once(&mut done.output).chain(&mut done.items).collect(),
-            Self::NodeParked(_) | Self::NodeFailed(_) | Self::TimedOut(_) | Self::ExecutionEnded(_) => {
-                Vec::new()
-            }
+            Self::NodeParked(_)
+            | Self::AttemptFailed(_)
+            | Self::NodeFailed(_)
+            | Self::TimedOut(_)
+            | Self::ExecutionEnded(_) => Vec::new(),
         }
     }
 }

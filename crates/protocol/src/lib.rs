@@ -19,8 +19,8 @@ mod workflow;
 pub use diagnostic::{Diagnostic, DiagnosticCode, Place, Severity};
 pub use error::{ErrorCode, NodeError, Problem, ProblemCode};
 pub use event::{
-    Arrival, Consequence, Event, ExecutionEnded, ExecutionStarted, Fact, Firing, NodeFailed, NodeParked,
-    NodeStarted, NodeSucceeded, TimedOut,
+    Arrival, AttemptFailed, Consequence, Event, ExecutionEnded, ExecutionStarted, Fact, Fault, Firing,
+    NodeFailed, NodeParked, NodeStarted, NodeSucceeded, TimedOut,
 };
 pub use ids::{EdgeId, ExecutionId, MessageId, NodeId, WorkflowId};
 pub use lineage::{Frame, Lineage, LineageKey, Step};
@@ -32,7 +32,7 @@ pub use recorded::{Recording, TimedPatch};
 pub use request::{Request, Response, Snapshot, Update};
 pub use time::{Millis, iso8601, parse_moment};
 pub use view::{
-    Counts, EdgeView, ExecutionPhase, ExecutionSummary, ExecutionView, FiringView, NodeDetail, NodeState,
+    Counts, DeadLetter, EdgeView, ExecutionPhase, ExecutionSummary, ExecutionView, FailedAttempt, FiringView, NodeDetail, NodeState,
     NodeView, PayloadView, Progress, ViewPatch, WorkflowEntry,
 };
 pub use workflow::{Credentials, Edge, ErrorPolicy, Node, Workflow};

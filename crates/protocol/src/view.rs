@@ -96,6 +96,8 @@ pub struct NodeView {
     /// Time spent inside the node, over all its firings.
     #[ts(type = "number")]
     pub busy_ms: Millis,
+    /// Firings that wait for their next attempt.
+    pub retrying: usize,
     /// When the next of its timers is due.
     pub due: Option<Millis>,
     /// How much of what it gathers has arrived.
@@ -184,6 +186,30 @@ pub struct FiringView {
     pub input: Option<PayloadView>,
     pub output: Option<PayloadView>,
     pub error: Option<NodeError>,
+    /// Attempts that came to nothing and were followed by another.
+    pub failures: Vec<FailedAttempt>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[ts(export_to = "protocol.ts")]
+pub struct FailedAttempt {
+    pub attempt: u32,
+    pub at: Millis,
+    pub duration_ms: Millis,
+    pub error: NodeError,
+    pub tried_again_at: Millis,
+}
+
+/// A message that the house has given up.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DeadLetter {
+    pub execution_id: ExecutionId,
+    pub at: Millis,
+    pub message_id: MessageId,
+    pub node_id: NodeId,
+    pub key: LineageKey,
+    pub attempt: u32,
+    pub error: NodeError,
 }
 
 /// A payload for the eye. One that is too large to send is cut, and says so.

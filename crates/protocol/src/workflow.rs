@@ -4,7 +4,7 @@
 //! passes through unharmed.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{EdgeId, NodeId, WorkflowId};
@@ -122,10 +122,45 @@ pub enum ErrorPolicy {
     Branch { error_edge: EdgeId },
 }
 
-/// Credentials are referred to, never written down: the worker resolves the reference.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ts_rs::TS)]
+/// Credentials are referred to, never written down: whoever needs them looks them up. `ref` is our form; `id`, `name`
+/// and `type` are Rune's.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, ts_rs::TS)]
 #[ts(export_to = "protocol.ts")]
 pub struct Credentials {
-    #[serde(rename = "ref")]
-    pub reference: String,
+    #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub reference: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "text_or_number")]
+    #[ts(optional)]
+    pub id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub name: Option<String>,
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub kind: Option<String>,
+    #[serde(flatten)]
+    #[ts(skip)]
+    pub other: Map<String, Value>,
+}
+
+impl Credentials {
+    /// What the credential may be kept under, the most telling first.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        [&self.reference, &self.name, &self.id].into_iter().flatten().map(String::as_str)
+    }
+
+    /// What people call it.
+    pub fn label(&self) -> Option<&str> {
+        self.names().next()
+    }
+}
+
+fn text_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    match Option::<Value>::deserialize(deserializer)? {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(Value::Number(number)) => Ok(Some(number.to_string())),
+        Some(other) => Err(serde::de::Error::custom(format!("{other} is neither text nor a number"))),
+    }
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use protocol::{
-    Event, ExecutionId, Fact, Firing, FiringView, NodeDetail, NodeId, NodeState, Payload, PayloadView,
+    Event, ExecutionId, Fact, FailedAttempt, Firing, FiringView, NodeDetail, NodeId, NodeState, Payload,
+    PayloadView,
 };
 use serde_json::{Map, Value};
 
@@ -45,13 +46,28 @@ fn collect(events: &[Event], wanted: impl Fn(&NodeId) -> bool) -> Result<Firings
                     ledger.get(&started.firing.message_id).map(|opened| whole(opened.message.context.iter()));
                 let firing = started_firing(event, &started.firing, input, started.parameters.as_ref());
                 match find(&mut firings, &started.firing) {
-                    Some(known) => *known = firing,
+                    Some(known) => {
+                        let failures = std::mem::take(&mut known.failures);
+                        *known = FiringView { failures, ..firing };
+                    }
                     None => firings.entry(started.firing.node_id.clone()).or_default().push(firing),
                 }
             }
             Fact::NodeParked(parked) => {
                 if let Some(firing) = find(&mut firings, &parked.firing) {
                     firing.state = NodeState::WaitingTimer;
+                }
+            }
+            Fact::AttemptFailed(failed) => {
+                if let Some(firing) = find(&mut firings, &failed.firing) {
+                    firing.state = NodeState::WaitingTimer;
+                    firing.failures.push(FailedAttempt {
+                        attempt: failed.firing.attempt,
+                        at: event.at,
+                        duration_ms: failed.duration,
+                        error: failed.error.clone(),
+                        tried_again_at: failed.due,
+                    });
                 }
             }
             Fact::NodeSucceeded(done) => {
@@ -101,6 +117,7 @@ fn started_firing(
         input: input.as_ref().map(PayloadView::of),
         output: None,
         error: None,
+        failures: Vec::new(),
     }
 }
 

@@ -39,6 +39,14 @@ impl StatusFold {
                 status.metadata = Some(json!({"resume_at": parked.due}));
                 vec![line(status)]
             }
+            Fact::AttemptFailed(failed) => {
+                let mut status = self.status(event, &failed.firing.node_id, &failed.firing.lineage);
+                status.status = NodeStatus::Waiting;
+                status.duration_ms = failed.duration;
+                status.details = Some(json!({"attempt": failed.firing.attempt, "error": failed.error}));
+                status.metadata = Some(json!({"resume_at": failed.due}));
+                vec![line(status)]
+            }
             Fact::NodeSucceeded(done) => {
                 self.keep(&done.firing.node_id, &done.firing.lineage, &done.output);
                 let mut status = self.status(event, &done.firing.node_id, &done.firing.lineage);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use engine::nodes::{self, Inbox};
 use protocol::{
-    Arrival, EdgeId, EdgeView, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted, ExecutionStatus,
+    Arrival, AttemptFailed, EdgeId, EdgeView, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted, ExecutionStatus,
     ExecutionSummary, ExecutionView, Fact, Firing, Lineage, MessageId, Millis, Node, NodeError, NodeId,
     NodeState, NodeView, Progress, ViewPatch, Workflow,
 };
@@ -16,6 +16,8 @@ pub struct ViewFold {
     running: HashSet<MessageId>,
     /// Resting firings by the moment they rest until.
     parked: BTreeMap<NodeId, BTreeSet<(Millis, MessageId)>>,
+    /// Firings whose last attempt failed.
+    retrying: HashSet<MessageId>,
     /// Joins that have heard of something and have not fired.
     barriers: BTreeMap<NodeId, HashMap<Lineage, Progress>>,
     changed_nodes: BTreeSet<NodeId>,
@@ -51,6 +53,7 @@ impl ViewFold {
             graph,
             running: HashSet::new(),
             parked: BTreeMap::new(),
+            retrying: HashSet::new(),
             barriers: BTreeMap::new(),
             changed_nodes: BTreeSet::new(),
             changed_edges: BTreeSet::new(),
@@ -78,6 +81,7 @@ impl ViewFold {
             }
             Fact::NodeStarted(started) => self.start(event.at, &started.firing),
             Fact::NodeParked(parked) => self.park(&parked.firing, parked.due),
+            Fact::AttemptFailed(failed) => self.try_again(failed),
             Fact::NodeSucceeded(done) => {
                 self.finish(event.at, &done.firing, done.duration, None);
                 let items = done.items.as_ref().and_then(|_| done.output.value()["count"].as_u64());
@@ -136,6 +140,17 @@ impl ViewFold {
         });
     }
 
+    /// The firing rests until its next attempt.
+    fn try_again(&mut self, failed: &AttemptFailed) {
+        self.park(&failed.firing, failed.due);
+        self.retrying.insert(failed.firing.message_id.clone());
+        self.change_node(&failed.firing.node_id, |node| {
+            node.retrying += 1;
+            node.busy_ms += failed.duration;
+            node.error = Some(failed.error.clone());
+        });
+    }
+
     /// A firing that rested goes on.
     fn unpark(&mut self, firing: &Firing) {
         let Some(resting) = self.parked.get_mut(&firing.node_id) else { return };
@@ -145,7 +160,9 @@ impl ViewFold {
             return;
         }
         let due = resting.first().map(|(due, _)| *due);
+        let retried = self.retrying.remove(&firing.message_id);
         self.change_node(&firing.node_id, |node| {
+            node.retrying -= usize::from(retried).min(node.retrying);
             node.counts.waiting = node.counts.waiting.saturating_sub(1);
             node.counts.running += 1;
             node.due = due;
@@ -168,6 +185,7 @@ impl ViewFold {
     fn start(&mut self, at: Millis, firing: &Firing) {
         // After a crash a message starts again without having been queued again.
         let again = !self.running.insert(firing.message_id.clone());
+        self.unpark(firing);
         if let Some(barriers) = self.barriers.get_mut(&firing.node_id) {
             barriers.remove(&firing.lineage);
         }
@@ -193,6 +211,10 @@ impl ViewFold {
                     node.error = Some(error.clone());
                 }
                 None => node.counts.success += 1,
+            }
+            // What went wrong on the way is of no interest once all went well.
+            if node.counts.failed == 0 && node.retrying == 0 {
+                node.error = None;
             }
             node.ended_at = Some(at);
             node.busy_ms += duration;
@@ -241,6 +263,7 @@ impl ViewFold {
         self.view.summary.error = ended.error.clone();
         self.running.clear();
         self.parked.clear();
+        self.retrying.clear();
         self.barriers.clear();
         let unfinished = |node: &NodeView| {
             !matches!(node.state, NodeState::Success | NodeState::Failed | NodeState::Skipped)
@@ -253,6 +276,7 @@ impl ViewFold {
                 counts.skipped += (counts.queued + counts.running + counts.waiting).max(1);
                 (counts.queued, counts.running, counts.waiting) = (0, 0, 0);
                 node.due = None;
+                node.retrying = 0;
                 node.ended_at = node.started_at.map(|_| at);
             });
         }

@@ -2,7 +2,7 @@
 
 use std::{future::Future, sync::Arc};
 
-use engine::{Effects, Message, Plan};
+use engine::{Again, Effects, Message, Plan};
 use protocol::{ExecutionId, MessageId, Millis, Payload};
 use tokio::sync::watch;
 
@@ -25,6 +25,15 @@ pub trait Backend: Send + Sync + 'static {
         receipt: Receipt,
         now: Millis,
         due: Millis,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send;
+
+    /// An attempt came to nothing; the message comes back for the next one.
+    fn retry(
+        &self,
+        receipt: Receipt,
+        at: Millis,
+        duration: Millis,
+        again: Again,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
     /// The moment of the next timer.
@@ -65,6 +74,8 @@ pub struct Receipt {
 pub struct Announcement {
     pub at: Millis,
     pub parameters: Option<Payload>,
+    /// Something outside is asked next, so the announcement must be durable first.
+    pub before_call: bool,
 }
 
 pub struct Conclusion {

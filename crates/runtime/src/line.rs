@@ -2,11 +2,11 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
-use engine::{Prepared, Work, conclude, prepare};
+use engine::{Failure, Prepared, Retry, Work, conclude, prepare};
 use protocol::{ErrorCode, NodeError};
 use tokio::task::JoinSet;
 
-use crate::{Announcement, Backend, Clock, Conclusion, Delivery};
+use crate::{Announcement, Backend, Clock, Conclusion, Delivery, Outside};
 
 /// The house is broken: nothing of the message in hand was committed.
 #[derive(Debug, thiserror::Error)]
@@ -21,14 +21,15 @@ pub enum LineError<E: std::error::Error> {
 pub async fn work<B: Backend>(
     backend: Arc<B>,
     clock: Clock,
+    outside: Arc<dyn Outside>,
     workers: usize,
 ) -> Result<(), LineError<B::Error>> {
     let mut line = JoinSet::new();
     for _ in 0..workers {
-        let (backend, clock) = (Arc::clone(&backend), clock.clone());
+        let (backend, clock, outside) = (Arc::clone(&backend), clock.clone(), Arc::clone(&outside));
         line.spawn(async move {
             while let Some(delivery) = backend.receive().await? {
-                hop(&*backend, &clock, delivery).await?;
+                hop(&*backend, &clock, &*outside, delivery).await?;
             }
             Ok(())
         });
@@ -40,7 +41,12 @@ pub async fn work<B: Backend>(
     Ok(())
 }
 
-async fn hop<B: Backend>(backend: &B, clock: &Clock, delivery: Delivery) -> Result<(), B::Error> {
+async fn hop<B: Backend>(
+    backend: &B,
+    clock: &Clock,
+    outside: &dyn Outside,
+    delivery: Delivery,
+) -> Result<(), B::Error> {
     let Delivery { plan, message, receipt, mut stopped } = delivery;
     let started = clock.now();
     let prepared = guarded(|| prepare(&plan, &message, started));
@@ -48,20 +54,36 @@ async fn hop<B: Backend>(backend: &B, clock: &Clock, delivery: Delivery) -> Resu
         prepared.unwrap_or_else(|error| Prepared { parameters: None, work: Work::Failed(error) });
     // Who comes back from a rest was announced before it.
     if message.resumed.is_none() {
-        backend.announce(&receipt, Announcement { at: started, parameters }).await?;
+        let before_call = matches!(work, Work::Call(_));
+        backend.announce(&receipt, Announcement { at: started, parameters, before_call }).await?;
     }
+    let cancelled = || Failure::Final(NodeError::new(ErrorCode::Cancelled, "the execution has ended"));
+    let mut retry = Retry::default();
     let answer = match work {
         Work::Done(output) => Ok(output),
-        Work::Failed(error) => Err(error),
+        Work::Failed(error) => Err(Failure::Final(error)),
         Work::Sleep { millis, then } => tokio::select! {
-            () = clock.sleep(millis) => *then,
-            () = stopped.wait() => Err(NodeError::new(ErrorCode::Cancelled, "the execution has ended")),
+            () = clock.sleep(millis) => then.map_err(Failure::Final),
+            () = stopped.wait() => Err(cancelled()),
         },
+        Work::Call(call) => {
+            retry = call.retry;
+            tokio::select! {
+                answer = outside.perform(&call) => answer,
+                () = stopped.wait() => Err(cancelled()),
+            }
+        }
         Work::Wait { due } => return backend.park(receipt, clock.now(), due).await,
     };
-    let effects = conclude(&plan, &message, answer);
     let at = clock.now();
-    backend.commit(receipt, Conclusion { at, duration: at - started, effects }).await
+    let duration = at - started;
+    let answer = match answer.map_err(|failure| failure.verdict(message.failures, retry)) {
+        Ok(output) => Ok(output),
+        Err(Err(error)) => Err(error),
+        Err(Ok(again)) => return backend.retry(receipt, at, duration, again).await,
+    };
+    let effects = conclude(&plan, &message, answer);
+    backend.commit(receipt, Conclusion { at, duration, effects }).await
 }
 
 /// Wakes what is due, when it is due; late rather than never.

@@ -2,6 +2,7 @@
 //! host and the command line all speak to it.
 
 mod follow;
+mod keyring;
 mod library;
 mod live;
 mod problem;
@@ -18,13 +19,21 @@ use protocol::{
     Response, Snapshot, Update, WorkflowId,
 };
 use recording::{Access, Store, ViewFold};
+use runtime::{
+    Outside, World,
+    credentials::{Environment, Keeper, Keychain},
+};
 
 use serde_json::json;
 
 pub use follow::Statuses;
+pub use keyring::Keyring;
 pub use library::{Library, read_workflow};
 pub use live::Subscription;
-pub use runtime::Clock;
+pub use runtime::{
+    AddressPolicy, Clock,
+    credentials::{CredentialFile, FileError, KeeperError},
+};
 
 use live::Live;
 pub use problem::from_store as store_problem;
@@ -45,13 +54,33 @@ pub struct Options {
     pub clock: Clock,
     /// Go on with executions that a crash interrupted.
     pub recover: bool,
+    pub reach: Reach,
+}
+
+/// What workflows may reach outside, and with whose secrets.
+#[derive(Clone, Debug, Default)]
+pub struct Reach {
+    pub addresses: AddressPolicy,
+    /// Asked before the keyring; the file in the user's data folder where absent.
+    pub credentials: Option<PathBuf>,
+}
+
+impl Reach {
+    fn world(self, clock: &Clock) -> Result<Arc<dyn Outside>, Problem> {
+        let file = self.credentials.map_or_else(Session::usual_credentials, Ok)?;
+        let keepers: [Arc<dyn Keeper>; 3] =
+            [Arc::new(Environment), Arc::new(CredentialFile::at(file)), Arc::new(Keyring)];
+        let keychain = Arc::new(Keychain::new(keepers.into()));
+        Ok(Arc::new(World::new(keychain, self.addresses, clock.clone())))
+    }
 }
 
 impl Options {
     /// What a window or a page needs: a watched folder, and the usual store unless another is named.
-    pub fn for_host(folder: PathBuf, store: Option<PathBuf>) -> Result<Self, Problem> {
+    pub fn for_host(folder: PathBuf, store: Option<PathBuf>, reach: Reach) -> Result<Self, Problem> {
         let store = store.map_or_else(Session::usual_store, Ok)?;
-        Ok(Self { keep: Keep::At(store), folder: Some(folder), clock: Clock::system(), recover: true })
+        let keep = Keep::At(store);
+        Ok(Self { keep, folder: Some(folder), clock: Clock::system(), recover: true, reach })
     }
 }
 
@@ -96,7 +125,8 @@ impl Session {
             }
             recovered = engine.recover(&store).await.map_err(|error| from_engine(&error))?;
         }
-        live.work(Arc::clone(&engine), options.clock, WORKERS);
+        let outside = options.reach.world(&options.clock)?;
+        live.work(Arc::clone(&engine), options.clock, outside, WORKERS);
         let library = match options.folder {
             Some(folder) => Some(Library::watch(&folder, Arc::clone(&live))?),
             None => None,
@@ -106,11 +136,12 @@ impl Session {
 
     /// The usual place of the store: the user's data folder.
     pub fn usual_store() -> Result<PathBuf, Problem> {
-        let folder = dirs::data_dir().ok_or_else(|| {
-            let hint = "name a file with --store";
-            Problem::new(ProblemCode::Infrastructure, "this user has no data folder", hint)
-        })?;
-        Ok(folder.join("runeglass").join("runeglass.db"))
+        in_data_folder("runeglass.db", "name a file with --store")
+    }
+
+    /// The usual place of the file of credentials.
+    pub fn usual_credentials() -> Result<PathBuf, Problem> {
+        in_data_folder("credentials.json", "name a file with --credentials")
     }
 
     /// Serves one wish of the user.
@@ -245,6 +276,13 @@ impl Session {
     async fn node_detail(&self, id: &ExecutionId, node: &NodeId) -> Result<NodeDetail, Problem> {
         recording::node_detail(&events(&self.store, id).await?, node).map_err(|error| from_ledger(&error))
     }
+}
+
+fn in_data_folder(file: &str, hint: &str) -> Result<PathBuf, Problem> {
+    let folder = dirs::data_dir();
+    let folder = folder
+        .ok_or_else(|| Problem::new(ProblemCode::Infrastructure, "this user has no data folder", hint))?;
+    Ok(folder.join("runeglass").join(file))
 }
 
 /// The whole execution as one document.

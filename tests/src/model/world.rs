@@ -178,6 +178,7 @@ impl<'w> World<'w> {
             Work::Done(output) => Ok(output),
             Work::Failed(error) => Err(error),
             Work::Sleep { then, .. } => *then,
+            Work::Call(_) => return Err("the model does not call".to_owned()),
             Work::Wait { .. } => return Err("the model does not wait".to_owned()),
         };
         let effects = self.sabotaged(message, conclude(&self.plan, message, answer));

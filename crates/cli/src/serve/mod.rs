@@ -8,9 +8,12 @@ use std::{net::Ipv4Addr, path::PathBuf, sync::Arc};
 
 use axum::{Router, middleware, routing};
 use clap::Args;
-use session::{Options, Session};
+use session::{AddressPolicy, Options, Session};
 
-use crate::outcome::{CommandError, Outcome, say};
+use crate::{
+    outcome::{CommandError, Outcome, say},
+    reach::ReachArguments,
+};
 use guard::Guard;
 
 #[derive(Args)]
@@ -25,13 +28,16 @@ pub struct ServeArguments {
     /// The port on 127.0.0.1; a free one where absent.
     #[arg(long, default_value_t = 0)]
     port: u16,
+    #[command(flatten)]
+    reach: ReachArguments,
 }
 
 /// A request larger than this is refused.
 const BODY_BYTES: usize = 10 * 1024 * 1024;
 
 pub async fn serve(arguments: ServeArguments) -> Result<Outcome, CommandError> {
-    let options = Options::for_host(arguments.folder, arguments.store)?;
+    let reach = arguments.reach.reach(AddressPolicy::PublicOnly);
+    let options = Options::for_host(arguments.folder, arguments.store, reach)?;
     let session = Arc::new(Session::open(options).await?);
     let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, arguments.port))
         .await

@@ -4,10 +4,12 @@ mod aggregator;
 mod conditional;
 mod date_time;
 mod edit;
+pub mod http;
 mod lists;
 mod log;
 mod merge;
 mod simulate;
+pub mod smtp;
 mod split;
 mod switch;
 mod trigger;
@@ -19,7 +21,7 @@ use serde_json::{Map, Value};
 use crate::{
     expr::{Moment, Scope, Template},
     plan::{Plan, PlannedNode},
-    step::{Context, Joined, Output, Work},
+    step::{Context, Joined, Output, Retry, Work},
 };
 
 /// What a kind of node knows about itself.
@@ -180,8 +182,10 @@ impl Firing<'_> {
     }
 }
 
-static KINDS: [&dyn Kind; 18] = [
+static KINDS: [&dyn Kind; 20] = [
     &trigger::Trigger,
+    &http::Http,
+    &smtp::Smtp,
     &log::Log,
     &edit::Edit,
     &lists::Filter,
@@ -242,6 +246,27 @@ fn check_choice(node: &PlannedNode, parameter: &str, allowed: &[&str]) -> Option
 
 /// A hundred years: what takes longer is a mistake.
 const LONGEST_MILLIS: f64 = 100.0 * 365.25 * 86_400_000.0;
+
+/// Seconds that somebody waits for: a day at most.
+const SHORT_SECONDS: f64 = 86_400.0;
+const MOST_RETRIES: f64 = 100.0;
+
+fn short_time(firing: &Firing<'_>, name: &str, default_seconds: f64) -> Result<Millis, NodeError> {
+    let seconds = firing.amount(name)?.unwrap_or(default_seconds);
+    if seconds > SHORT_SECONDS {
+        return Err(firing.invalid(name, "is longer than a day"));
+    }
+    Ok((seconds * 1_000.0).round() as Millis)
+}
+
+/// The policy in `retry` and `retry_delay`.
+fn retry(firing: &Firing<'_>) -> Result<Retry, NodeError> {
+    let times = firing.amount("retry")?.unwrap_or(0.0);
+    if times > MOST_RETRIES || times.fract() != 0.0 {
+        return Err(firing.invalid("retry", &format!("must be a whole number up to {MOST_RETRIES}")));
+    }
+    Ok(Retry { times: times as u32, delay: short_time(firing, "retry_delay", 0.0)? })
+}
 
 /// How long a join waits, where its author does not say: five minutes (RFC 004, RFC 005).
 const TIMEOUT_SECONDS: f64 = 300.0;

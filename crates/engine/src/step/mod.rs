@@ -1,5 +1,6 @@
 //! One hop of a message, without the outside: `prepare` before the work, `conclude` after it.
 
+mod attempt;
 mod context;
 
 use std::sync::Arc;
@@ -9,10 +10,12 @@ use protocol::{
 };
 use serde_json::{Map, Value, json};
 
+pub use attempt::{Again, Failure, Failures, Retry};
 pub use context::Context;
 
 use crate::{
     expr::{Moment, Scope},
+    call::Call,
     nodes::{Firing, Resolve, Route},
     plan::{Plan, PlannedNode},
 };
@@ -28,6 +31,8 @@ pub struct Message {
     pub context: Context,
     /// Counts from 1.
     pub attempt: u32,
+    /// Attempts that came to nothing and count against a policy.
+    pub failures: Failures,
     /// What a join has gathered.
     pub joined: Option<Arc<Joined>>,
     /// The moment it was parked until, once that has come.
@@ -83,6 +88,8 @@ pub enum Work {
     Failed(NodeError),
     /// Takes a while, then answers.
     Sleep { millis: Millis, then: Box<Result<Output, NodeError>> },
+    /// Something outside is asked; its answer is the node's.
+    Call(Box<Call>),
     /// Rests until that moment; then it is prepared again, resumed.
     Wait { due: Millis },
 }
@@ -105,6 +112,9 @@ pub struct Effects {
 /// Resolves the parameters and asks the kind what is to be done. A failure here is an answer like any other.
 pub fn prepare(plan: &Plan, message: &Message, now: Millis) -> Prepared {
     let node = &plan.nodes[message.node];
+    if let Err(error) = check_lineage(plan, node, message) {
+        return Prepared { parameters: None, work: Work::Failed(at(error, node)) };
+    }
     let identity = format!("{}@{}", node.id, message.lineage.key());
     let seed = blake3::hash(format!("{}/{identity}", message.execution_id).as_bytes());
     let seed =
@@ -131,6 +141,21 @@ pub fn prepare(plan: &Plan, message: &Message, now: Millis) -> Prepared {
         Err(error) => Work::Failed(at(error, node)),
     };
     Prepared { parameters: Some(Payload::new(Value::Object(parameters))), work }
+}
+
+/// A message stands where its node stands: its open fan-outs are those of the node. A join stands one level further
+/// out than what it gathers.
+fn check_lineage(plan: &Plan, node: &PlannedNode, message: &Message) -> Result<(), NodeError> {
+    let scope = node.scope_of_output();
+    let steps = message.lineage.steps();
+    let fits = steps.len() == scope.len()
+        && steps.iter().zip(scope).all(|(step, &split)| step.split == plan.nodes[split].id);
+    if fits {
+        return Ok(());
+    }
+    let expected: Vec<&str> = scope.iter().map(|&split| plan.nodes[split].id.as_str()).collect();
+    let message = format!("the message is at [{}], but the node is inside {expected:?}", message.lineage.key());
+    Err(NodeError::new(ErrorCode::LineageMismatch, message))
 }
 
 /// Decides what follows: which edges carry a value, and whether the execution goes on.

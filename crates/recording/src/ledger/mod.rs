@@ -12,9 +12,9 @@ use std::{
     sync::Arc,
 };
 
-use engine::{Context, Input, Joined, Limits, Message, Plan, nodes::ScopeEffect, result_of};
+use engine::{Context, Failures, Input, Joined, Limits, Message, Plan, nodes::ScopeEffect, result_of};
 use protocol::{
-    Arrival, Consequence, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis, NodeError,
+    Arrival, AttemptFailed, Consequence, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis, NodeError,
     NodeFailed, NodeSucceeded, Payload, TimedOut,
 };
 use serde_json::json;
@@ -52,7 +52,7 @@ pub struct Ledger {
 #[derive(Clone, Debug)]
 pub struct Opened {
     pub message: Message,
-    /// When it began, if it has.
+    /// When its present attempt began, if it has.
     pub started: Option<Millis>,
     pub parked: Option<Millis>,
 }
@@ -196,7 +196,8 @@ impl Ledger {
                 Timer::Message(id) => {
                     if let Some(opened) = self.open.get_mut(&id) {
                         opened.parked = None;
-                        opened.message.resumed = Some(due);
+                        // Who has not begun was not resting: the next attempt is due.
+                        opened.message.resumed = opened.started.map(|_| due);
                         self.ready.push_back(id);
                     }
                 }
@@ -247,6 +248,7 @@ impl Ledger {
                 self.opened(event, &parked.firing)?.parked = Some(parked.due);
                 self.timers.insert((parked.due, Timer::Message(parked.firing.message_id.clone())));
             }
+            Fact::AttemptFailed(failed) => self.try_again(event, failed)?,
             Fact::NodeSucceeded(done) => self.succeed(event, done)?,
             Fact::NodeFailed(done) => self.fail(event, done)?,
             Fact::TimedOut(late) => {
@@ -265,6 +267,16 @@ impl Ledger {
             }
         }
         Ok(std::mem::take(&mut self.arrivals))
+    }
+
+    fn try_again(&mut self, event: &Event, failed: &AttemptFailed) -> Result<(), LedgerError> {
+        let opened = self.opened(event, &failed.firing)?;
+        opened.started = None;
+        opened.parked = Some(failed.due);
+        opened.message.attempt = failed.firing.attempt + 1;
+        opened.message.failures.count(failed.fault);
+        self.timers.insert((failed.due, Timer::Message(failed.firing.message_id.clone())));
+        Ok(())
     }
 
     fn succeed(&mut self, event: &Event, done: &NodeSucceeded) -> Result<(), LedgerError> {
@@ -365,6 +377,7 @@ impl Ledger {
             lineage,
             context,
             attempt: 1,
+            failures: Failures::default(),
             joined: joined.map(Arc::new),
             resumed: None,
         };

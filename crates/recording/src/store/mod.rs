@@ -1,5 +1,6 @@
 //! Events in one SQLite file: append-only, large payloads once by content hash.
 
+mod dead_letters;
 mod file;
 mod payloads;
 
@@ -164,6 +165,7 @@ impl Writer {
                 Fact::ExecutionEnded(ended) => end_execution(&mut transaction, event, ended).await?,
                 Fact::NodeStarted(_)
                 | Fact::NodeParked(_)
+                | Fact::AttemptFailed(_)
                 | Fact::NodeSucceeded(_)
                 | Fact::NodeFailed(_)
                 | Fact::TimedOut(_) => {}
