@@ -3,6 +3,7 @@
 pub mod http;
 pub mod local;
 pub mod model;
+pub mod outside;
 pub mod servers;
 pub mod workflows;
 

@@ -118,8 +118,13 @@ async fn once(plan: &Arc<Plan>, items: usize, ballast_bytes: usize) -> Result<Fi
     let objects: Vec<Value> = (0..items).map(|n| json!({"n": n})).collect();
     let input = Payload::new(json!({"items": objects, "ballast": "x".repeat(ballast_bytes)}));
     let clock = Clock::system();
-    let options =
-        Options { keep: Keep::At(path.clone()), folder: None, clock: clock.clone(), recover: false, reach: Reach::default() };
+    let options = Options {
+        keep: Keep::At(path.clone()),
+        folder: None,
+        clock: clock.clone(),
+        recover: false,
+        reach: Reach::default(),
+    };
     let session = Session::open(options).await?;
     let began = clock.now();
     let mut started = session.start(Arc::clone(plan), "bench", None, Some(input)).await?;

@@ -119,13 +119,23 @@ fn remove(name: &str, place: Place) -> Result<Outcome, CommandError> {
     };
     match found {
         true => say(&format!("{name} is forgotten"))?,
-        false => return Err(CommandError::usage(format!("there is no credential {name:?}"), "see `runeglass credentials list`")),
+        false => {
+            return Err(CommandError::usage(
+                format!("there is no credential {name:?}"),
+                "see `runeglass credentials list`",
+            ));
+        }
     }
     Ok(Outcome::Completed)
 }
 
 fn from_file(error: FileError) -> CommandError {
-    Problem::new(ProblemCode::Infrastructure, error.to_string(), "check the file, or name another with --file").into()
+    Problem::new(
+        ProblemCode::Infrastructure,
+        error.to_string(),
+        "check the file, or name another with --file",
+    )
+    .into()
 }
 
 fn from_keeper(error: KeeperError) -> CommandError {

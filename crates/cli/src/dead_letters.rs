@@ -34,7 +34,8 @@ pub async fn list(arguments: DeadLettersArguments) -> Result<Outcome, CommandErr
         say("no dead letters")?;
     }
     for letter in &letters {
-        let json = || serde_json::to_string(letter).map_err(|error| CommandError::usage(error.to_string(), ""));
+        let json =
+            || serde_json::to_string(letter).map_err(|error| CommandError::usage(error.to_string(), ""));
         say(&if arguments.json { json()? } else { line(letter) })?;
     }
     Ok(Outcome::Completed)

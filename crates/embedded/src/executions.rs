@@ -8,8 +8,9 @@ use std::{
 
 use engine::{Again, Message, Plan};
 use protocol::{
-    AttemptFailed, Consequence, EdgeId, ErrorCode, Event, ExecutionEnded, ExecutionId, ExecutionStarted, ExecutionStatus,
-    Fact, Firing, Millis, NodeError, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Payload,
+    AttemptFailed, Consequence, EdgeId, ErrorCode, Event, ExecutionEnded, ExecutionId, ExecutionStarted,
+    ExecutionStatus, Fact, Firing, Millis, NodeError, NodeFailed, NodeParked, NodeStarted, NodeSucceeded,
+    Payload,
 };
 use recording::{Ledger, LedgerError};
 use runtime::{Announcement, Conclusion, Receipt};

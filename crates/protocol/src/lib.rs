@@ -32,7 +32,7 @@ pub use recorded::{Recording, TimedPatch};
 pub use request::{Request, Response, Snapshot, Update};
 pub use time::{Millis, iso8601, parse_moment};
 pub use view::{
-    Counts, DeadLetter, EdgeView, ExecutionPhase, ExecutionSummary, ExecutionView, FailedAttempt, FiringView, NodeDetail, NodeState,
-    NodeView, PayloadView, Progress, ViewPatch, WorkflowEntry,
+    Counts, DeadLetter, EdgeView, ExecutionPhase, ExecutionSummary, ExecutionView, FailedAttempt, FiringView,
+    NodeDetail, NodeState, NodeView, PayloadView, Progress, ViewPatch, WorkflowEntry,
 };
 pub use workflow::{Credentials, Edge, ErrorPolicy, Node, Workflow};

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use engine::nodes::{self, Inbox};
 use protocol::{
-    Arrival, AttemptFailed, EdgeId, EdgeView, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted, ExecutionStatus,
-    ExecutionSummary, ExecutionView, Fact, Firing, Lineage, MessageId, Millis, Node, NodeError, NodeId,
-    NodeState, NodeView, Progress, ViewPatch, Workflow,
+    Arrival, AttemptFailed, EdgeId, EdgeView, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted,
+    ExecutionStatus, ExecutionSummary, ExecutionView, Fact, Firing, Lineage, MessageId, Millis, Node,
+    NodeError, NodeId, NodeState, NodeView, Progress, ViewPatch, Workflow,
 };
 
 /// Keeps the view of one execution up to date and remembers what has changed since the last patch.

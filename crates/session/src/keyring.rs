@@ -46,7 +46,9 @@ fn entry(name: &str) -> Result<Entry, KeeperError> {
 /// The library's own words may quote what is stored, so only some of them are repeated.
 fn complaint(error: &Error) -> KeeperError {
     match error {
-        Error::NoDefaultStore => KeeperError::Absent("the keyring, which this machine does not have".to_owned()),
+        Error::NoDefaultStore => {
+            KeeperError::Absent("the keyring, which this machine does not have".to_owned())
+        }
         Error::PlatformFailure(why) | Error::NoStorageAccess(why) => {
             KeeperError::Silent(format!("the keyring does not answer: {why}"))
         }

@@ -113,7 +113,9 @@ fn unreadable(error: serde_json::Error) -> Failure {
 /// JSON as it stands, so that no digit is lost; other text as a string; other bytes as base64.
 fn readable(body: &[u8]) -> Result<Box<RawValue>, serde_json::Error> {
     let Ok(text) = std::str::from_utf8(body) else {
-        return serde_json::value::to_raw_value(&json!({"base64": STANDARD.encode(body), "bytes": body.len()}));
+        return serde_json::value::to_raw_value(
+            &json!({"base64": STANDARD.encode(body), "bytes": body.len()}),
+        );
     };
     // Read as a value, not merely as syntax: what is nested too deeply for readers stays text.
     match serde_json::from_str::<Value>(text) {

@@ -41,6 +41,11 @@ pub trait Kind: Send + Sync {
         ScopeEffect::Same
     }
 
+    /// How many items of the fan-out it opens may be under way at once; as many as there are where absent.
+    fn window(&self, _node: &Node) -> Option<u32> {
+        None
+    }
+
     /// What the node does with decisions on its incoming edges.
     fn inbox(&self, _node: &Node) -> Inbox {
         Inbox::None

@@ -222,6 +222,7 @@ fn planned_nodes(
             ways: Vec::new(),
             scope: Vec::new(),
             context_key: format!("${}", node.id),
+            window: kind.window(node),
             timeout: None,
         });
     }

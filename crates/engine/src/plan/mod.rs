@@ -58,6 +58,8 @@ pub struct PlannedNode {
     pub scope: Vec<usize>,
     /// `$<id>`
     pub context_key: String,
+    /// For a split: how many of its items may be under way at once.
+    pub window: Option<u32>,
     /// How long a join waits for the rest once it has heard of something.
     pub timeout: Option<Millis>,
 }

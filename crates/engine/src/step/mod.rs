@@ -14,8 +14,8 @@ pub use attempt::{Again, Failure, Failures, Retry};
 pub use context::Context;
 
 use crate::{
-    expr::{Moment, Scope},
     call::Call,
+    expr::{Moment, Scope},
     nodes::{Firing, Resolve, Route},
     plan::{Plan, PlannedNode},
 };
@@ -154,7 +154,8 @@ fn check_lineage(plan: &Plan, node: &PlannedNode, message: &Message) -> Result<(
         return Ok(());
     }
     let expected: Vec<&str> = scope.iter().map(|&split| plan.nodes[split].id.as_str()).collect();
-    let message = format!("the message is at [{}], but the node is inside {expected:?}", message.lineage.key());
+    let message =
+        format!("the message is at [{}], but the node is inside {expected:?}", message.lineage.key());
     Err(NodeError::new(ErrorCode::LineageMismatch, message))
 }
 

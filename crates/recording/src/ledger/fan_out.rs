@@ -1,7 +1,10 @@
 //! Items of a split that nobody has asked for yet. They become messages one by one, so that a million items do not
-//! need a million messages in memory.
+//! need a million messages in memory; a split that says so (`max_in_flight`) has no more than that many under way.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use engine::{Context, Input, Message, Plan};
 use protocol::{Event, Lineage, MessageId, Payload};
@@ -11,10 +14,20 @@ use super::{Ledger, LedgerError, Value, Word};
 
 #[derive(Default)]
 pub struct FanOuts {
-    waiting: VecDeque<FanOut>,
-    /// Messages that are still to be made.
+    /// By age.
+    waiting: BTreeMap<u64, FanOut>,
+    by_key: HashMap<FanOutKey, u64>,
+    /// Those whose next item may be asked for.
+    open: BTreeSet<u64>,
+    /// Messages that may be asked for.
     remaining: usize,
+    born: u64,
+    /// Messages under way inside each item of a split with a window, by the item's lineage.
+    under_way: HashMap<Lineage, u32>,
 }
+
+/// A split and where it fired.
+type FanOutKey = (usize, Lineage);
 
 struct FanOut {
     split: usize,
@@ -25,6 +38,11 @@ struct FanOut {
     context: Context,
     items: Arc<[Payload]>,
     next: u32,
+    /// Items that may be under way at once.
+    window: Option<u32>,
+    in_flight: u32,
+    /// What it adds to the messages that may be asked for.
+    offered: usize,
 }
 
 /// One item on its way.
@@ -44,38 +62,104 @@ impl FanOuts {
         self.remaining
     }
 
-    /// The next item of the oldest fan-out.
+    fn add(&mut self, fan_out: FanOut) {
+        let age = self.born;
+        self.born += 1;
+        self.by_key.insert((fan_out.split, fan_out.parent.clone()), age);
+        self.waiting.insert(age, fan_out);
+        self.refresh(age);
+    }
+
+    /// The next item of the oldest fan-out that may send one.
     pub fn next(&mut self, plan: &Plan) -> Option<Item> {
-        let fan_out = self.waiting.front_mut()?;
-        let item = fan_out.take(plan);
-        self.remaining -= fan_out.edges.len();
-        if fan_out.is_exhausted() {
-            self.waiting.pop_front();
-        }
-        Some(item)
+        let age = *self.open.first()?;
+        let item = self.waiting.get_mut(&age).map(|fan_out| fan_out.take(plan));
+        self.refresh(age);
+        item
     }
 
     /// Every item up to the one that `lineage` names.
     pub fn up_to(&mut self, plan: &Plan, lineage: &Lineage) -> Vec<Item> {
         let Some(step) = lineage.steps().last() else { return Vec::new() };
-        let parent = lineage.parent();
+        let key = plan.node(&step.split).map(|split| (split, lineage.parent()));
+        let Some(&age) = key.and_then(|key| self.by_key.get(&key)) else { return Vec::new() };
         let mut items = Vec::new();
-        for fan_out in &mut self.waiting {
-            if plan.nodes[fan_out.split].id == step.split && fan_out.parent == parent {
-                while fan_out.next <= step.index && !fan_out.is_exhausted() {
-                    items.push(fan_out.take(plan));
-                    self.remaining -= fan_out.edges.len();
-                }
+        if let Some(fan_out) = self.waiting.get_mut(&age) {
+            while fan_out.next <= step.index && !fan_out.is_exhausted() {
+                items.push(fan_out.take(plan));
             }
         }
-        self.waiting.retain(|fan_out| !fan_out.is_exhausted());
+        self.refresh(age);
         items
     }
+
+    /// A message at this node and lineage is under way.
+    pub fn entered(&mut self, plan: &Plan, node: usize, lineage: &Lineage) {
+        for (split, item) in windowed(plan, node, lineage) {
+            let messages = self.under_way.entry(item.clone()).or_insert(0);
+            *messages += 1;
+            if *messages == 1 {
+                self.shift(split, &item, |in_flight| in_flight + 1);
+            }
+        }
+    }
+
+    /// A message at this node and lineage is done with.
+    pub fn left(&mut self, plan: &Plan, node: usize, lineage: &Lineage) {
+        for (split, item) in windowed(plan, node, lineage) {
+            let Some(messages) = self.under_way.get_mut(&item) else { continue };
+            *messages -= 1;
+            if *messages == 0 {
+                self.under_way.remove(&item);
+                self.shift(split, &item, |in_flight| in_flight.saturating_sub(1));
+            }
+        }
+    }
+
+    fn shift(&mut self, split: usize, item: &Lineage, change: impl Fn(u32) -> u32) {
+        // Once all items were asked for, nobody waits for room any more.
+        let Some(&age) = self.by_key.get(&(split, item.parent())) else { return };
+        if let Some(fan_out) = self.waiting.get_mut(&age) {
+            fan_out.in_flight = change(fan_out.in_flight);
+        }
+        self.refresh(age);
+    }
+
+    /// Counts anew what a fan-out offers; an exhausted one is gone.
+    fn refresh(&mut self, age: u64) {
+        let Some(fan_out) = self.waiting.get_mut(&age) else { return };
+        let offered = fan_out.openable() * fan_out.edges.len();
+        self.remaining = self.remaining + offered - fan_out.offered;
+        fan_out.offered = offered;
+        if offered > 0 {
+            self.open.insert(age);
+            return;
+        }
+        self.open.remove(&age);
+        if fan_out.is_exhausted()
+            && let Some(fan_out) = self.waiting.remove(&age)
+        {
+            self.by_key.remove(&(fan_out.split, fan_out.parent));
+        }
+    }
+}
+
+/// The splits with a window that a message is inside of, each with the item it belongs to.
+fn windowed(plan: &Plan, node: usize, lineage: &Lineage) -> Vec<(usize, Lineage)> {
+    let scope = plan.nodes[node].scope_of_output().iter().zip(1..);
+    let windowed = scope.filter(|(split, _)| plan.nodes[**split].window.is_some());
+    windowed.map(|(&split, depth)| (split, lineage.prefix(depth))).collect()
 }
 
 impl FanOut {
     fn is_exhausted(&self) -> bool {
         self.next as usize >= self.items.len()
+    }
+
+    /// Items that may be asked for now.
+    fn openable(&self) -> usize {
+        let left = self.items.len() - (self.next as usize).min(self.items.len());
+        self.window.map_or(left, |window| left.min(window.saturating_sub(self.in_flight) as usize))
     }
 
     fn take(&mut self, plan: &Plan) -> Item {
@@ -141,15 +225,19 @@ impl Ledger {
         }
         if !lazy.is_empty() {
             let (parent, message) = (message.lineage.clone(), message.id.clone());
-            self.fan_outs.remaining += items.len() * lazy.len();
-            self.fan_outs.waiting.push_back(FanOut {
+            let window = plan.nodes[split].window;
+            let (edges, next, in_flight, offered) = (lazy, 0, 0, 0);
+            self.fan_outs.add(FanOut {
                 split,
                 parent,
                 message,
-                edges: lazy,
+                edges,
                 context,
                 items,
-                next: 0,
+                next,
+                window,
+                in_flight,
+                offered,
             });
         }
         Ok(())

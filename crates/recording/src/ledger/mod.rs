@@ -14,8 +14,8 @@ use std::{
 
 use engine::{Context, Failures, Input, Joined, Limits, Message, Plan, nodes::ScopeEffect, result_of};
 use protocol::{
-    Arrival, AttemptFailed, Consequence, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis, NodeError,
-    NodeFailed, NodeSucceeded, Payload, TimedOut,
+    Arrival, AttemptFailed, Consequence, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis,
+    NodeError, NodeFailed, NodeSucceeded, Payload, TimedOut,
 };
 use serde_json::json;
 
@@ -381,6 +381,7 @@ impl Ledger {
             joined: joined.map(Arc::new),
             resumed: None,
         };
+        self.fan_outs.entered(&self.plan, node, &message.lineage);
         self.open.insert(id.clone(), Opened { message, started: None, parked: None });
         self.ready.push_back(id);
     }
@@ -408,6 +409,9 @@ impl Ledger {
             self.timers.remove(&(due, Timer::Message(firing.message_id.clone())));
         }
         let closed = self.open.remove(&firing.message_id);
+        if let Some(Opened { message, .. }) = &closed {
+            self.fan_outs.left(&self.plan, message.node, &message.lineage);
+        }
         closed.ok_or_else(|| self.refuse(event, format!("{} ends without a message", firing.node_id)))
     }
 

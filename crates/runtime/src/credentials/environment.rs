@@ -9,7 +9,8 @@ const PREFIX: &str = "RUNEGLASS_CREDENTIAL_";
 impl Environment {
     /// `mail server` is looked for as `MAIL_SERVER`.
     fn variable(name: &str) -> String {
-        let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_uppercase() } else { '_' };
+        let plain =
+            |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_uppercase() } else { '_' };
         format!("{PREFIX}{}", name.chars().map(plain).collect::<String>())
     }
 }
@@ -22,7 +23,8 @@ impl Keeper for Environment {
     fn find(&self, name: &str) -> Result<Option<Secret>, KeeperError> {
         let variable = Self::variable(name);
         let Some(value) = std::env::var_os(&variable) else { return Ok(None) };
-        let text = value.into_string().map_err(|_| KeeperError::Unusable(format!("{variable} is not text")))?;
+        let text =
+            value.into_string().map_err(|_| KeeperError::Unusable(format!("{variable} is not text")))?;
         let secret = Secret::parse(&text);
         secret.map(Some).map_err(|why| KeeperError::Unusable(format!("{variable} cannot be used: {why}")))
     }

@@ -59,7 +59,8 @@ impl CredentialFile {
 
     fn read(&self) -> Result<Kept, FileError> {
         let path = self.0.display().to_string();
-        let unusable = |error: std::io::Error| FileError::Unusable { path: path.clone(), why: error.to_string() };
+        let unusable =
+            |error: std::io::Error| FileError::Unusable { path: path.clone(), why: error.to_string() };
         let mut file = match File::open(&self.0) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Kept::new()),
@@ -80,7 +81,8 @@ impl CredentialFile {
     /// Written beside its place and moved there, so that there is never half a file.
     fn write(&self, kept: &Kept) -> Result<(), FileError> {
         let path = self.0.display().to_string();
-        let unusable = |error: std::io::Error| FileError::Unusable { path: path.clone(), why: error.to_string() };
+        let unusable =
+            |error: std::io::Error| FileError::Unusable { path: path.clone(), why: error.to_string() };
         if let Some(folder) = self.0.parent() {
             fs::create_dir_all(folder).map_err(unusable)?;
         }

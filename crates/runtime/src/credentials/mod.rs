@@ -77,5 +77,7 @@ impl Keychain {
 
 async fn ask(keeper: Arc<dyn Keeper>, name: String) -> Result<Option<Secret>, KeeperError> {
     let asked = tokio::task::spawn_blocking(move || keeper.find(&name)).await;
-    asked.unwrap_or_else(|error| Err(KeeperError::Silent(format!("looking up a credential broke off: {error}"))))
+    asked.unwrap_or_else(|error| {
+        Err(KeeperError::Silent(format!("looking up a credential broke off: {error}")))
+    })
 }

@@ -184,12 +184,22 @@ mod tests {
         let check = |text: &str, kind: Option<&str>, name: &str, value: &str| {
             assert_eq!(headers(text, kind), Ok(vec![(name.to_owned(), value.to_owned())]), "{text}");
         };
-        check(r#"{"type": "basic_auth", "username": "u", "password": "p"}"#, None, "Authorization", "Basic dTpw");
+        check(
+            r#"{"type": "basic_auth", "username": "u", "password": "p"}"#,
+            None,
+            "Authorization",
+            "Basic dTpw",
+        );
         check(r#"{"username": "u", "password": "p"}"#, None, "Authorization", "Basic dTpw");
         check(r#"{"field": "X-Key", "value": "v"}"#, Some("HEADER"), "X-Key", "v");
         check(r#"{"type": "api_key", "key": "X-Key", "value": "v"}"#, None, "X-Key", "v");
         check(r#"{"type": "api_key", "value": "v"}"#, None, "Authorization", "Bearer v");
-        check(r#"{"type": "oauth2", "access_token": "t", "token_type": "MAC"}"#, None, "Authorization", "MAC t");
+        check(
+            r#"{"type": "oauth2", "access_token": "t", "token_type": "MAC"}"#,
+            None,
+            "Authorization",
+            "MAC t",
+        );
         check(r#"{"token": "t"}"#, Some("token"), "Authorization", "Bearer t");
         check("plain-token", None, "Authorization", "Bearer plain-token");
         assert_eq!(Secret::none().headers().unwrap().len(), 0);
@@ -201,7 +211,10 @@ mod tests {
     fn values_are_hidden_in_every_form() {
         let secret = Secret::parse(r#"{"username": "ada", "password": "pa\"ss wörd"}"#).unwrap();
         for form in [
-            "pa\"ss wörd", "pa\\\"ss wörd", "pa%22ss%20w%C3%B6rd", &STANDARD.encode("pa\"ss wörd"),
+            "pa\"ss wörd",
+            "pa\\\"ss wörd",
+            "pa%22ss%20w%C3%B6rd",
+            &STANDARD.encode("pa\"ss wörd"),
             &STANDARD.encode("ada:pa\"ss wörd"),
         ] {
             assert_eq!(secret.hide(&format!("<{form}>")), "<███>", "{form}");

@@ -126,9 +126,10 @@ impl Asked<'_> {
         }
         let host = &self.host;
         let (code, message) = match () {
-            () if cause::<TooManyRedirects>(&error).is_some() => {
-                (ErrorCode::HttpTooManyRedirects, format!("{host} leads on, more than {MOST_REDIRECTS} times"))
-            }
+            () if cause::<TooManyRedirects>(&error).is_some() => (
+                ErrorCode::HttpTooManyRedirects,
+                format!("{host} leads on, more than {MOST_REDIRECTS} times"),
+            ),
             () if error.is_timeout() => {
                 let seconds = request.timeout as f64 / 1_000.0;
                 (ErrorCode::HttpTimeout, format!("no answer from {host} within {seconds} s"))
@@ -136,7 +137,10 @@ impl Asked<'_> {
             () if error.is_connect() => {
                 (ErrorCode::ConnectionFailed, format!("{host} cannot be reached: {}", innermost(&error)))
             }
-            () => (ErrorCode::ConnectionFailed, format!("the exchange with {host} broke off: {}", innermost(&error))),
+            () => (
+                ErrorCode::ConnectionFailed,
+                format!("the exchange with {host} broke off: {}", innermost(&error)),
+            ),
         };
         let details = json!({"url": request.url, "method": request.method});
         let error = NodeError::new(code, self.secret.hide(&message)).with_details(details);

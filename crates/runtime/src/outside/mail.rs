@@ -84,7 +84,8 @@ fn transport(secret: &Secret) -> Result<AsyncSmtpTransport<Tokio1Executor>, Fail
 }
 
 fn tls(host: &str, port: u16) -> Result<Tls, SmtpError> {
-    let local = host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback());
+    let local =
+        host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback());
     if local && port != IMPLICIT_TLS {
         return Ok(Tls::None);
     }
