@@ -8,9 +8,9 @@ use std::{
 
 use engine::{Again, Message, Plan};
 use protocol::{
-    AttemptFailed, Consequence, EdgeId, ErrorCode, Event, ExecutionEnded, ExecutionId, ExecutionStarted,
-    ExecutionStatus, Fact, Firing, Millis, NodeError, NodeFailed, NodeParked, NodeStarted, NodeSucceeded,
-    Payload,
+    AttemptFailed, Consequence, Echo, EdgeId, ErrorCode, Event, ExecutionEnded, ExecutionId,
+    ExecutionStarted, ExecutionStatus, Fact, Firing, Millis, NodeError, NodeFailed, NodeParked, NodeStarted,
+    NodeSucceeded, Payload,
 };
 use recording::{Ledger, LedgerError};
 use runtime::{Announcement, Conclusion, Receipt};
@@ -155,19 +155,15 @@ impl Execution {
         let duration = self.rested_since(receipt).map_or(duration, |began| at - began);
         let id = |&edge: &usize| -> EdgeId { self.ledger.plan().edges[edge].source.id.clone() };
         let taken = effects.taken.iter().map(id).collect();
-        let arrivals = Vec::new();
+        let echo = Echo::default();
         let (fact, error) = match effects.outcome {
             Ok(output) => {
                 let (items, output) = (output.items, output.payload);
-                (
-                    Fact::NodeSucceeded(NodeSucceeded { firing, duration, output, items, taken, arrivals }),
-                    None,
-                )
+                (Fact::NodeSucceeded(NodeSucceeded { firing, duration, output, items, taken, echo }), None)
             }
             Err(error) => {
                 let consequence = effects.consequence;
-                let failed =
-                    NodeFailed { firing, duration, error: error.clone(), taken, consequence, arrivals };
+                let failed = NodeFailed { firing, duration, error: error.clone(), taken, consequence, echo };
                 (Fact::NodeFailed(failed), Some(error))
             }
         };
@@ -229,8 +225,8 @@ impl Execution {
         let mut event = Event { execution_id: self.id.clone(), seq: self.ledger.position() + 1, at, fact };
         let heard = self.ledger.apply(&event)?;
         match &mut event.fact {
-            Fact::NodeSucceeded(done) => done.arrivals = heard,
-            Fact::NodeFailed(done) => done.arrivals = heard,
+            Fact::NodeSucceeded(done) => done.echo = heard,
+            Fact::NodeFailed(done) => done.echo = heard,
             Fact::ExecutionStarted(_)
             | Fact::NodeStarted(_)
             | Fact::NodeParked(_)

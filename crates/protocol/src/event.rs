@@ -103,9 +103,8 @@ pub struct NodeSucceeded {
     /// The edges that carry a value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taken: Vec<EdgeId>,
-    /// What joins have heard through this, for people; the engine does not read it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub arrivals: Vec<Arrival>,
+    #[serde(default, skip_serializing_if = "Echo::is_empty")]
+    pub echo: Echo,
 }
 
 /// The commit of a firing that failed for good.
@@ -118,9 +117,8 @@ pub struct NodeFailed {
     pub taken: Vec<EdgeId>,
     #[serde(default, skip_serializing_if = "Consequence::is_usual")]
     pub consequence: Consequence,
-    /// What joins have heard through this, for people; the engine does not read it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub arrivals: Vec<Arrival>,
+    #[serde(default, skip_serializing_if = "Echo::is_empty")]
+    pub echo: Echo,
 }
 
 /// What a failure means for the execution.
@@ -140,6 +138,52 @@ impl Consequence {
     fn is_usual(&self) -> bool {
         *self == Self::GoOn
     }
+}
+
+/// What a commit meant for other nodes, for people; the engine does not read it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Echo {
+    /// What joins have heard.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrivals: Vec<Arrival>,
+    /// Nodes that will never run at a key.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Skipped>,
+    /// Values that came when nobody wanted them any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<Ignored>,
+}
+
+impl Echo {
+    fn is_empty(&self) -> bool {
+        self.arrivals.is_empty() && self.skipped.is_empty() && self.ignored.is_empty()
+    }
+}
+
+/// A node that will never run at a key, nor at any key inside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Skipped {
+    pub node_id: NodeId,
+    #[serde(default, skip_serializing_if = "Lineage::is_root")]
+    pub lineage: Lineage,
+}
+
+/// A value that a join did not take.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ignored {
+    pub edge_id: EdgeId,
+    #[serde(default, skip_serializing_if = "Lineage::is_root")]
+    pub lineage: Lineage,
+    pub why: WhyIgnored,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhyIgnored {
+    /// Another branch was first.
+    LostRace,
+    /// The join had given up waiting.
+    Late,
 }
 
 /// A join has heard of `arrived` out of `expected`, at one key.

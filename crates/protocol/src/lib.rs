@@ -19,8 +19,8 @@ mod workflow;
 pub use diagnostic::{Diagnostic, DiagnosticCode, Place, Severity};
 pub use error::{ErrorCode, NodeError, Problem, ProblemCode};
 pub use event::{
-    Arrival, AttemptFailed, Consequence, Event, ExecutionEnded, ExecutionStarted, Fact, Fault, Firing,
-    NodeFailed, NodeParked, NodeStarted, NodeSucceeded, TimedOut,
+    Arrival, AttemptFailed, Consequence, Echo, Event, ExecutionEnded, ExecutionStarted, Fact, Fault, Firing,
+    Ignored, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Skipped, TimedOut, WhyIgnored,
 };
 pub use ids::{EdgeId, ExecutionId, MessageId, NodeId, WorkflowId};
 pub use lineage::{Frame, Lineage, LineageKey, Step};

@@ -131,6 +131,8 @@ pub struct Counts {
 pub struct EdgeView {
     /// Messages that travelled along it.
     pub messages: usize,
+    /// Of these, messages that a join did not take: it had its winner, or had given up.
+    pub ignored: usize,
     /// True once it is known that nothing will travel along it.
     pub skipped: bool,
 }

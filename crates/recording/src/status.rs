@@ -1,10 +1,10 @@
 //! Events as the messages of RFC 001.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{
-    Arrival, CompletionMessage, Consequence, Event, ExecutionEnded, ExecutionStatus, Fact, Lineage, Millis,
-    Node, NodeError, NodeId, NodeStatus, NodeStatusMessage, Payload, StatusLine, WorkflowId, iso8601,
+    Arrival, CompletionMessage, Consequence, Echo, Event, ExecutionEnded, ExecutionStatus, Fact, Lineage,
+    Millis, Node, NodeError, NodeId, NodeStatus, NodeStatusMessage, Payload, StatusLine, WorkflowId, iso8601,
 };
 use serde_json::json;
 
@@ -14,6 +14,8 @@ pub struct StatusFold {
     workflow_id: Option<WorkflowId>,
     started_at: Millis,
     nodes: BTreeMap<NodeId, Node>,
+    /// Nodes that ran or were said to be skipped.
+    spoken_of: BTreeSet<NodeId>,
     final_context: BTreeMap<String, Payload>,
 }
 
@@ -29,6 +31,7 @@ impl StatusFold {
                 Vec::new()
             }
             Fact::NodeStarted(started) => {
+                self.spoken_of.insert(started.firing.node_id.clone());
                 let mut status = self.status(event, &started.firing.node_id, &started.firing.lineage);
                 status.parameters = started.parameters.clone();
                 vec![line(status)]
@@ -53,7 +56,7 @@ impl StatusFold {
                 status.status = NodeStatus::Success;
                 status.duration_ms = done.duration;
                 status.output = Some(done.output.clone());
-                self.with_arrivals(event, status, &done.arrivals)
+                self.with_echo(event, status, &done.echo)
             }
             Fact::NodeFailed(done) => {
                 if done.consequence == Consequence::GoOn {
@@ -64,12 +67,14 @@ impl StatusFold {
                 status.status = NodeStatus::Failed;
                 status.duration_ms = done.duration;
                 status.error = Some(done.error.clone());
-                self.with_arrivals(event, status, &done.arrivals)
+                self.with_echo(event, status, &done.echo)
             }
             // The join that gave up fires next, and says so itself.
             Fact::TimedOut(_) => Vec::new(),
             Fact::ExecutionEnded(ended) => {
-                vec![StatusLine::Completion(Box::new(self.completion(event, ended)))]
+                let mut lines = self.never_reached(event);
+                lines.push(StatusLine::Completion(Box::new(self.completion(event, ended))));
+                lines
             }
         }
     }
@@ -81,25 +86,37 @@ impl StatusFold {
         }
     }
 
-    /// Joins that have heard of something and wait for the rest say so.
-    fn with_arrivals(
-        &self,
-        event: &Event,
-        status: NodeStatusMessage,
-        arrivals: &[Arrival],
-    ) -> Vec<StatusLine> {
-        let waiting = arrivals.iter().filter(|arrival| arrival.arrived < arrival.expected).map(|arrival| {
-            let mut status = self.status(event, &arrival.node_id, &arrival.lineage);
-            let gathers = self.nodes.get(&arrival.node_id).is_some_and(|node| node.kind == "aggregator");
-            let Arrival { arrived, expected, .. } = arrival;
-            status.status = NodeStatus::Waiting;
-            status.details = Some(match gathers {
-                true => json!({"processed": arrived, "total": expected}),
-                false => json!({"arrived": arrived, "expected": expected}),
-            });
-            status
-        });
-        std::iter::once(status).chain(waiting).map(line).collect()
+    /// Joins that have heard of something and wait for the rest say so, and nodes that will never run.
+    fn with_echo(&mut self, event: &Event, status: NodeStatusMessage, echo: &Echo) -> Vec<StatusLine> {
+        let mut lines = vec![line(status)];
+        for Arrival { node_id, lineage, arrived, expected } in &echo.arrivals {
+            if arrived < expected {
+                let mut status = self.status(event, node_id, lineage);
+                let gathers = self.nodes.get(node_id).is_some_and(|node| node.kind == "aggregator");
+                status.status = NodeStatus::Waiting;
+                status.details = Some(match gathers {
+                    true => json!({"processed": arrived, "total": expected}),
+                    false => json!({"arrived": arrived, "expected": expected}),
+                });
+                lines.push(line(status));
+            }
+        }
+        lines.extend(
+            echo.skipped.iter().map(|skipped| self.skipped(event, &skipped.node_id, &skipped.lineage)),
+        );
+        lines
+    }
+
+    fn skipped(&mut self, event: &Event, node: &NodeId, lineage: &Lineage) -> StatusLine {
+        self.spoken_of.insert(node.clone());
+        line(NodeStatusMessage { status: NodeStatus::Skipped, ..self.status(event, node, lineage) })
+    }
+
+    /// Nodes that nobody has spoken of never ran and never will.
+    fn never_reached(&mut self, event: &Event) -> Vec<StatusLine> {
+        let silent: Vec<NodeId> =
+            self.nodes.keys().filter(|node| !self.spoken_of.contains(*node)).cloned().collect();
+        silent.iter().map(|node| self.skipped(event, node, &Lineage::default())).collect()
     }
 
     /// Says that a node is running; the caller changes what is different.

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use engine::nodes::{self, Inbox};
 use protocol::{
-    Arrival, AttemptFailed, EdgeId, EdgeView, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted,
-    ExecutionStatus, ExecutionSummary, ExecutionView, Fact, Firing, Lineage, MessageId, Millis, Node,
-    NodeError, NodeId, NodeState, NodeView, Progress, ViewPatch, Workflow,
+    AttemptFailed, Echo, EdgeId, EdgeView, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted,
+    ExecutionStatus, ExecutionSummary, ExecutionView, Fact, Firing, Ignored, Lineage, MessageId, Millis,
+    Node, NodeError, NodeId, NodeState, NodeView, Progress, Skipped, ViewPatch, Workflow,
 };
 
 /// Keeps the view of one execution up to date and remembers what has changed since the last patch.
@@ -28,8 +28,7 @@ pub struct ViewFold {
 /// Who leads where, by id.
 #[derive(Default)]
 struct Graph {
-    outgoing: HashMap<NodeId, Vec<(EdgeId, NodeId)>>,
-    incoming: HashMap<NodeId, Vec<EdgeId>>,
+    outgoing: HashMap<NodeId, Vec<EdgeId>>,
     targets: HashMap<EdgeId, NodeId>,
     /// Nodes that gather what comes before they fire.
     joins: HashSet<NodeId>,
@@ -86,12 +85,12 @@ impl ViewFold {
                 self.finish(event.at, &done.firing, done.duration, None);
                 let items = done.items.as_ref().and_then(|_| done.output.value()["count"].as_u64());
                 self.follow(&done.firing, &done.taken, items.map_or(1, |items| items as usize));
-                self.hear(&done.arrivals);
+                self.hear(&done.echo);
             }
             Fact::NodeFailed(done) => {
                 self.finish(event.at, &done.firing, done.duration, Some(&done.error));
                 self.follow(&done.firing, &done.taken, 1);
-                self.hear(&done.arrivals);
+                self.hear(&done.echo);
             }
             // The join that gave up fires next, and says so itself.
             Fact::TimedOut(_) => {}
@@ -169,8 +168,12 @@ impl ViewFold {
         });
     }
 
-    fn hear(&mut self, arrivals: &[Arrival]) {
-        for arrival in arrivals {
+    fn hear(&mut self, echo: &Echo) {
+        self.skip(&echo.skipped);
+        for Ignored { edge_id, .. } in &echo.ignored {
+            self.change_edge(edge_id, |edge| edge.ignored += 1);
+        }
+        for arrival in &echo.arrivals {
             let heard = Progress { arrived: arrival.arrived as usize, expected: arrival.expected as usize };
             let barriers = self.barriers.entry(arrival.node_id.clone()).or_default();
             let before = barriers.insert(arrival.lineage.clone(), heard).unwrap_or_default();
@@ -221,36 +224,30 @@ impl ViewFold {
         });
     }
 
-    /// Taken edges carry messages; the others lead nowhere any more, nor does what lies behind them.
+    /// Taken edges carry messages; the others lead nowhere any more, outside of a fan-out, where another item may still
+    /// take them.
     fn follow(&mut self, firing: &Firing, taken: &[EdgeId], messages: usize) {
         taken.iter().for_each(|edge| self.queue(edge, messages));
-        // Inside a fan-out another item may still take the edge.
-        if !firing.lineage.is_root() {
-            return;
+        if firing.lineage.is_root() {
+            self.close_ways(&firing.node_id);
         }
-        let mut dead: Vec<NodeId> = vec![firing.node_id.clone()];
-        while let Some(node) = dead.pop() {
-            for (edge, target) in self.graph.outgoing.get(&node).cloned().unwrap_or_default() {
-                let travelled =
-                    self.view.edges.get(&edge).is_some_and(|edge| edge.messages > 0 || edge.skipped);
-                if travelled {
-                    continue;
-                }
+    }
+
+    fn close_ways(&mut self, node: &NodeId) {
+        for edge in self.graph.outgoing.get(node).cloned().unwrap_or_default() {
+            if self.view.edges.get(&edge).is_some_and(|edge| edge.messages == 0) {
                 self.change_edge(&edge, |edge| edge.skipped = true);
-                if self.is_cut_off(&target) {
-                    self.change_node(&target, |node| node.counts.skipped = 1);
-                    dead.push(target);
-                }
             }
         }
     }
 
-    fn is_cut_off(&self, node: &NodeId) -> bool {
-        let idle = self.view.nodes.get(node).is_some_and(|node| node.state == NodeState::Idle);
-        let incoming = self.graph.incoming.get(node).map_or(&[][..], Vec::as_slice);
-        // An empty fan-out reaches its aggregator without travelling along its edges.
-        idle && !self.graph.joins.contains(node)
-            && incoming.iter().all(|edge| self.view.edges.get(edge).is_some_and(|edge| edge.skipped))
+    fn skip(&mut self, skipped: &[Skipped]) {
+        for Skipped { node_id, lineage } in skipped {
+            self.change_node(node_id, |node| node.counts.skipped += 1);
+            if lineage.is_root() {
+                self.close_ways(node_id);
+            }
+        }
     }
 
     fn end(&mut self, at: Millis, ended: &ExecutionEnded) {
@@ -302,8 +299,7 @@ impl Graph {
     fn of(workflow: &Workflow) -> Self {
         let mut graph = Self::default();
         for edge in &workflow.edges {
-            graph.outgoing.entry(edge.src.clone()).or_default().push((edge.id.clone(), edge.dst.clone()));
-            graph.incoming.entry(edge.dst.clone()).or_default().push(edge.id.clone());
+            graph.outgoing.entry(edge.src.clone()).or_default().push(edge.id.clone());
             graph.targets.insert(edge.id.clone(), edge.dst.clone());
         }
         let joins =

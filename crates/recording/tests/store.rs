@@ -51,7 +51,7 @@ fn execution(id: &str, count: usize, output: &Value) -> Vec<Event> {
             output: Payload::new(output.clone()),
             items: None,
             taken: (at + 1 < count).then(|| format!("e{}", at + 1).into()).into_iter().collect(),
-            arrivals: Vec::new(),
+            echo: Default::default(),
         }));
     }
     facts.push(Fact::ExecutionEnded(ExecutionEnded { status: ExecutionStatus::Completed, error: None }));

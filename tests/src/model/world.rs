@@ -8,7 +8,7 @@ use std::{
 
 use engine::{Effects, Message, Plan, Work, conclude, prepare};
 use protocol::{
-    Consequence, Event, ExecutionEnded, ExecutionStarted, ExecutionStatus, Fact, Firing, MessageId,
+    Consequence, Echo, Event, ExecutionEnded, ExecutionStarted, ExecutionStatus, Fact, Firing, MessageId,
     NodeFailed, NodeStarted, NodeSucceeded, Payload,
 };
 use recording::Ledger;
@@ -213,15 +213,15 @@ impl<'w> World<'w> {
 
     fn commit(&mut self, firing: Firing, effects: Effects) -> Result<(), String> {
         let taken = effects.taken.iter().map(|&edge| self.plan.edges[edge].source.id.clone()).collect();
-        let (duration, arrivals) = (0, Vec::new());
+        let (duration, echo) = (0, Echo::default());
         self.append(match effects.outcome {
             Ok(output) => {
                 let (items, output) = (output.items, output.payload);
-                Fact::NodeSucceeded(NodeSucceeded { firing, duration, output, items, taken, arrivals })
+                Fact::NodeSucceeded(NodeSucceeded { firing, duration, output, items, taken, echo })
             }
             Err(error) => {
                 let consequence = effects.consequence;
-                Fact::NodeFailed(NodeFailed { firing, duration, error, taken, consequence, arrivals })
+                Fact::NodeFailed(NodeFailed { firing, duration, error, taken, consequence, echo })
             }
         })?;
         let ends_early = self.sabotage == Sabotage::EndAtFirstLeaf && effects.taken.is_empty();

@@ -6,9 +6,10 @@
 export type Counts = { queued: number, running: number, waiting: number, success: number, failed: number, skipped: number, };
 
 /**
- * Credentials are referred to, never written down: the worker resolves the reference.
+ * Credentials are referred to, never written down: whoever needs them looks them up. `ref` is our form; `id`, `name`
+ * and `type` are Rune's.
  */
-export type Credentials = { ref: string, };
+export type Credentials = { ref?: string, id?: string, name?: string, type?: string, };
 
 export type Diagnostic = { code: DiagnosticCode, severity: Severity, node_id?: NodeId, edge_id?: EdgeId, place?: Place, message: string, hint: string, };
 
@@ -57,6 +58,10 @@ export type EdgeView = {
  */
 messages: number, 
 /**
+ * Of these, messages that a join did not take: it had its winner, or had given up.
+ */
+ignored: number, 
+/**
  * True once it is known that nothing will travel along it.
  */
 skipped: boolean, };
@@ -64,7 +69,7 @@ skipped: boolean, };
 /**
  * Why a node failed. Part of the contract: codes are added, never renamed.
  */
-export type ErrorCode = "EXPRESSION_FAILED" | "EXPRESSION_LIMIT" | "INVALID_PARAMETER" | "NODE_EXECUTION_FAILED" | "SIMULATED_FAILURE" | "TIMEOUT_EXCEEDED" | "INCOMPLETE_MERGE" | "CANCELLED" | "STALLED";
+export type ErrorCode = "EXPRESSION_FAILED" | "EXPRESSION_LIMIT" | "INVALID_PARAMETER" | "NODE_EXECUTION_FAILED" | "SIMULATED_FAILURE" | "TIMEOUT_EXCEEDED" | "INCOMPLETE_MERGE" | "CREDENTIAL_NOT_FOUND" | "CREDENTIAL_UNUSABLE" | "CREDENTIALS_UNREACHABLE" | "CONNECTION_FAILED" | "HTTP_TIMEOUT" | "HTTP_BODY_TOO_LARGE" | "HTTP_TOO_MANY_REDIRECTS" | "ADDRESS_FORBIDDEN" | "HTTP_STATUS_RAISED" | "MAIL_REFUSED" | "RETRIES_USED_UP" | "LINEAGE_MISMATCH" | "CANCELLED" | "STALLED";
 
 /**
  * What happens when a node fails.
@@ -108,6 +113,8 @@ definition: Workflow,
  */
 position: number, nodes: { [key in NodeId]: NodeView }, edges: { [key in EdgeId]: EdgeView }, };
 
+export type FailedAttempt = { attempt: number, at: number, duration_ms: number, error: NodeError, tried_again_at: number, };
+
 /**
  * One firing of a node: what it was asked to do, what it saw and what came of it.
  */
@@ -119,7 +126,11 @@ parameters: PayloadView | null,
 /**
  * The accumulated context the node saw.
  */
-input: PayloadView | null, output: PayloadView | null, error: NodeError | null, };
+input: PayloadView | null, output: PayloadView | null, error: NodeError | null, 
+/**
+ * Attempts that came to nothing and were followed by another.
+ */
+failures: Array<FailedAttempt>, };
 
 /**
  * One open fan-out (RFC 004 3.1). A message carries them outermost first in its `lineage_stack`.
@@ -202,6 +213,10 @@ attempts: number, started_at: number | null, ended_at: number | null,
  * Time spent inside the node, over all its firings.
  */
 busy_ms: number, 
+/**
+ * Firings that wait for their next attempt.
+ */
+retrying: number, 
 /**
  * When the next of its timers is due.
  */

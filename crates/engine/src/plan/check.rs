@@ -201,15 +201,19 @@ fn planned_nodes(
 ) -> (Vec<PlannedNode>, Vec<Diagnostic>) {
     let mut outgoing: Vec<Vec<usize>> = vec![Vec::new(); workflow.nodes.len()];
     let mut leaving = outgoing.clone();
+    let mut arriving = vec![0; workflow.nodes.len()];
     for (at, edge) in edges.iter().enumerate() {
         leaving[edge.from].push(at);
+        arriving[edge.to] += 1;
         if !is_error_edge(&edge.source, &workflow.nodes[edge.from]) {
             outgoing[edge.from].push(at);
         }
     }
     let mut found = Vec::new();
     let mut planned = Vec::with_capacity(workflow.nodes.len());
-    for ((node, outgoing), leaving) in workflow.nodes.iter().zip(outgoing).zip(leaving) {
+    for (((node, outgoing), leaving), arriving) in
+        workflow.nodes.iter().zip(outgoing).zip(leaving).zip(arriving)
+    {
         let Some(kind) = kind_of(node) else { continue };
         planned.push(PlannedNode {
             id: node.id.clone(),
@@ -218,6 +222,7 @@ fn planned_nodes(
             source: node.clone(),
             outgoing,
             leaving,
+            arriving,
             on_error: None,
             ways: Vec::new(),
             scope: Vec::new(),

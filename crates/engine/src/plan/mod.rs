@@ -50,6 +50,8 @@ pub struct PlannedNode {
     pub outgoing: Vec<usize>,
     /// All edges that leave the node, the error edge among them.
     pub leaving: Vec<usize>,
+    /// How many edges lead here.
+    pub arriving: usize,
     /// The edge that is followed on failure, where there is one.
     pub on_error: Option<usize>,
     /// The edges of a node that follows one of several ways.

@@ -22,7 +22,7 @@ pub struct FanOuts {
     /// Messages that may be asked for.
     remaining: usize,
     born: u64,
-    /// Messages under way inside each item of a split with a window, by the item's lineage.
+    /// Messages and fan-outs under way inside each item of a split with a window, by the item's lineage.
     under_way: HashMap<Lineage, u32>,
 }
 
@@ -43,7 +43,12 @@ struct FanOut {
     in_flight: u32,
     /// What it adds to the messages that may be asked for.
     offered: usize,
+    /// The items it is inside of, which are under way as long as it waits.
+    inside: Vec<WindowedItem>,
 }
+
+/// A split with a window, and the lineage of one of its items.
+type WindowedItem = (usize, Lineage);
 
 /// One item on its way.
 pub struct Item {
@@ -65,6 +70,7 @@ impl FanOuts {
     fn add(&mut self, fan_out: FanOut) {
         let age = self.born;
         self.born += 1;
+        self.hold(&fan_out.inside);
         self.by_key.insert((fan_out.split, fan_out.parent.clone()), age);
         self.waiting.insert(age, fan_out);
         self.refresh(age);
@@ -95,23 +101,31 @@ impl FanOuts {
 
     /// A message at this node and lineage is under way.
     pub fn entered(&mut self, plan: &Plan, node: usize, lineage: &Lineage) {
-        for (split, item) in windowed(plan, node, lineage) {
-            let messages = self.under_way.entry(item.clone()).or_insert(0);
-            *messages += 1;
-            if *messages == 1 {
-                self.shift(split, &item, |in_flight| in_flight + 1);
-            }
-        }
+        self.hold(&windowed(plan, node, lineage));
     }
 
     /// A message at this node and lineage is done with.
     pub fn left(&mut self, plan: &Plan, node: usize, lineage: &Lineage) {
-        for (split, item) in windowed(plan, node, lineage) {
-            let Some(messages) = self.under_way.get_mut(&item) else { continue };
+        self.release(&windowed(plan, node, lineage));
+    }
+
+    fn hold(&mut self, items: &[WindowedItem]) {
+        for (split, item) in items {
+            let messages = self.under_way.entry(item.clone()).or_insert(0);
+            *messages += 1;
+            if *messages == 1 {
+                self.shift(*split, item, |in_flight| in_flight + 1);
+            }
+        }
+    }
+
+    fn release(&mut self, items: &[WindowedItem]) {
+        for (split, item) in items {
+            let Some(messages) = self.under_way.get_mut(item) else { continue };
             *messages -= 1;
             if *messages == 0 {
-                self.under_way.remove(&item);
-                self.shift(split, &item, |in_flight| in_flight.saturating_sub(1));
+                self.under_way.remove(item);
+                self.shift(*split, item, |in_flight| in_flight.saturating_sub(1));
             }
         }
     }
@@ -140,12 +154,13 @@ impl FanOuts {
             && let Some(fan_out) = self.waiting.remove(&age)
         {
             self.by_key.remove(&(fan_out.split, fan_out.parent));
+            self.release(&fan_out.inside);
         }
     }
 }
 
 /// The splits with a window that a message is inside of, each with the item it belongs to.
-fn windowed(plan: &Plan, node: usize, lineage: &Lineage) -> Vec<(usize, Lineage)> {
+fn windowed(plan: &Plan, node: usize, lineage: &Lineage) -> Vec<WindowedItem> {
     let scope = plan.nodes[node].scope_of_output().iter().zip(1..);
     let windowed = scope.filter(|(split, _)| plan.nodes[**split].window.is_some());
     windowed.map(|(&split, depth)| (split, lineage.prefix(depth))).collect()
@@ -202,6 +217,7 @@ impl Ledger {
             self.tell(&plan.flow.frontiers[edge], &message.lineage, &Word::Done(&context));
         }
         if total == 0 {
+            self.skip_behind(&plan.nodes[split].outgoing, &message.lineage);
             for &collapser in &plan.flow.collapsers[split] {
                 self.collapse_nothing(collapser, &message.lineage);
             }
@@ -219,6 +235,7 @@ impl Ledger {
                 let value = Value { context, result: item.clone(), failed: false };
                 self.send(edge, &lineage, message.id.child(&plan.edges[edge].source.id, index), &value);
             }
+            self.skip_behind(&untaken, &lineage);
             for &edge in &untaken {
                 self.tell(&plan.flow.frontiers[edge], &lineage, &Word::Done(&context));
             }
@@ -226,6 +243,7 @@ impl Ledger {
         if !lazy.is_empty() {
             let (parent, message) = (message.lineage.clone(), message.id.clone());
             let window = plan.nodes[split].window;
+            let inside = windowed(&plan, split, &parent);
             let (edges, next, in_flight, offered) = (lazy, 0, 0, 0);
             self.fan_outs.add(FanOut {
                 split,
@@ -238,6 +256,7 @@ impl Ledger {
                 window,
                 in_flight,
                 offered,
+                inside,
             });
         }
         Ok(())

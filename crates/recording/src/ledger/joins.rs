@@ -7,7 +7,7 @@ use std::{
 };
 
 use engine::{Context, Input, Joined, Plan, Slot, Target, nodes::ScopeEffect};
-use protocol::{Arrival, Lineage, MessageId, Millis};
+use protocol::{Arrival, Ignored, Lineage, MessageId, Millis, WhyIgnored};
 
 use super::{Ledger, Value, Word};
 
@@ -21,6 +21,8 @@ pub struct Joins {
     collapses: HashMap<JoinKey, Collapse>,
     /// What has fired or never will: nothing more is heard there.
     closed: HashSet<JoinKey>,
+    /// Of these, those that gave up waiting.
+    timed_out: HashSet<JoinKey>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -134,6 +136,7 @@ impl Ledger {
             for group in 0..groups_of(&plan, collapser) {
                 let key = JoinKey { node: collapser, group, lineage: lineage.clone() };
                 if self.joins.closed.insert(key) {
+                    self.skip(collapser, lineage);
                     self.pass_on(collapser, lineage, word);
                 }
             }
@@ -144,6 +147,7 @@ impl Ledger {
         let key = JoinKey { node, group: 0, lineage: lineage.clone() };
         if !self.joins.closed.contains(&key) {
             self.close_join(&key);
+            self.skip(node, lineage);
             self.pass_on(node, lineage, word);
         }
     }
@@ -182,6 +186,7 @@ impl Ledger {
                 }
                 let key = JoinKey { node, group: 0, lineage: lineage.clone() };
                 if self.joins.closed.contains(&key) {
+                    self.note_ignored(edge, &key, lineage, &decision);
                     return;
                 }
                 let inbox = self.joins.inboxes.entry(node).or_default().entry(lineage.clone()).or_default();
@@ -239,6 +244,7 @@ impl Ledger {
         }
         self.close_join(&key);
         let Some((_, first)) = values.first() else {
+            self.skip(node, lineage);
             self.pass_on(node, lineage, &Word::Done(&union(known.iter())));
             return;
         };
@@ -270,6 +276,7 @@ impl Ledger {
         let node = self.plan.edges[edge].to;
         let key = JoinKey { node, group, lineage: lineage.parent() };
         if self.joins.closed.contains(&key) {
+            self.note_ignored(edge, &key, lineage, &decision);
             return;
         }
         // Of several edges that exclude each other, "nothing comes" counts when it was said on all of them.
@@ -360,6 +367,7 @@ impl Ledger {
                 (known.len(), edges.len(), union(known.iter().map(|decision| decision.context())))
             }
         };
+        self.joins.timed_out.insert(key.clone());
         self.joins.closed.insert(key);
         self.fire(node, group, lineage, context, Joined::TimedOut { arrived, expected });
     }
@@ -421,10 +429,21 @@ impl Ledger {
         }
     }
 
+    /// A value that nobody wants any more is said, so that people see where it went.
+    fn note_ignored(&mut self, edge: usize, key: &JoinKey, lineage: &Lineage, decision: &Decision) {
+        let why = match (decision, self.joins.timed_out.contains(key)) {
+            (Decision::Done(_), _) => return,
+            (Decision::Value(_), true) => WhyIgnored::Late,
+            (Decision::Value(_), false) => WhyIgnored::LostRace,
+        };
+        let edge_id = self.plan.edges[edge].source.id.clone();
+        self.echo.ignored.push(Ignored { edge_id, lineage: lineage.clone(), why });
+    }
+
     fn note_arrival(&mut self, node: usize, lineage: &Lineage, arrived: usize, expected: usize) {
         let (arrived, expected) = (arrived as u32, expected as u32);
         let node_id = self.plan.nodes[node].id.clone();
-        self.arrivals.push(Arrival { node_id, lineage: lineage.clone(), arrived, expected });
+        self.echo.arrivals.push(Arrival { node_id, lineage: lineage.clone(), arrived, expected });
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod fan_out;
 mod joins;
+mod skips;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
@@ -14,7 +15,7 @@ use std::{
 
 use engine::{Context, Failures, Input, Joined, Limits, Message, Plan, nodes::ScopeEffect, result_of};
 use protocol::{
-    Arrival, AttemptFailed, Consequence, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis,
+    AttemptFailed, Consequence, Echo, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis,
     NodeError, NodeFailed, NodeSucceeded, Payload, TimedOut,
 };
 use serde_json::json;
@@ -45,7 +46,8 @@ pub struct Ledger {
     timers: BTreeSet<(Millis, Timer)>,
     /// The context in which each split fired, for the aggregators behind it.
     scopes: HashMap<(usize, Lineage), Context>,
-    arrivals: Vec<Arrival>,
+    /// What the event that is being applied means for other nodes.
+    echo: Echo,
 }
 
 /// A message under way.
@@ -96,7 +98,7 @@ impl Ledger {
             joins: Joins::default(),
             timers: BTreeSet::new(),
             scopes: HashMap::new(),
-            arrivals: Vec::new(),
+            echo: Echo::default(),
         }
     }
 
@@ -214,8 +216,8 @@ impl Ledger {
         facts
     }
 
-    /// Takes in the next fact. What joins have heard through it is returned.
-    pub fn apply(&mut self, event: &Event) -> Result<Vec<Arrival>, LedgerError> {
+    /// Takes in the next fact. What it means for other nodes is returned.
+    pub fn apply(&mut self, event: &Event) -> Result<Echo, LedgerError> {
         if event.seq != self.seq + 1 {
             return Err(self.refuse(event, format!("expected event {}", self.seq + 1)));
         }
@@ -266,7 +268,7 @@ impl Ledger {
                 self.joins = Joins::default();
             }
         }
-        Ok(std::mem::take(&mut self.arrivals))
+        Ok(std::mem::take(&mut self.echo))
     }
 
     fn try_again(&mut self, event: &Event, failed: &AttemptFailed) -> Result<(), LedgerError> {
@@ -306,6 +308,7 @@ impl Ledger {
             failed: done.consequence == Consequence::Contained,
         };
         if done.consequence == Consequence::Contained {
+            self.skip_behind(&node.leaving, &message.lineage);
             self.pass_on(message.node, &message.lineage, &Word::Failed(&value));
             return Ok(());
         }
@@ -320,6 +323,7 @@ impl Ledger {
             Some(edge) => {
                 let id = message.id.child(&plan.edges[edge].source.id, 0);
                 self.send(edge, &message.lineage, id, &value);
+                self.skip_behind(&node.outgoing, &message.lineage);
                 self.block(message.node, &message.lineage, &Word::Done(&value.context));
                 Ok(())
             }
@@ -342,8 +346,11 @@ impl Ledger {
         for &edge in taken {
             self.send(edge, &message.lineage, message.id.child(&plan.edges[edge].source.id, 0), value);
         }
-        for edge in plan.nodes[message.node].leaving.iter().filter(|edge| !taken.contains(edge)) {
-            self.tell(&plan.flow.frontiers[*edge], &message.lineage, &Word::Done(&value.context));
+        let untaken: Vec<usize> =
+            plan.nodes[message.node].leaving.iter().copied().filter(|edge| !taken.contains(edge)).collect();
+        self.skip_behind(&untaken, &message.lineage);
+        for edge in untaken {
+            self.tell(&plan.flow.frontiers[edge], &message.lineage, &Word::Done(&value.context));
         }
     }
 
