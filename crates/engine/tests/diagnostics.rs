@@ -172,3 +172,56 @@ fn ten_thousand_nodes_are_checked() {
     let one_more = format!("{},{}", nodes.join(","), LOG_A);
     check(&workflow(&one_more, ""), &[(Code::TooManyNodes, "")]);
 }
+
+#[test]
+fn secrets_in_a_workflow() {
+    let http = |rest: &str| {
+        let node = format!(r#"{{"id": "a", "type": "http", {rest}}}"#);
+        workflow(
+            &format!(r#"{{"id": "t", "type": "trigger"}}, {node}"#),
+            r#"{"id": "e", "src": "t", "dst": "a"}"#,
+        )
+    };
+    let url = r#""parameters": {"url": "http://x.example/"}"#;
+    for refused in [
+        r#""parameters": {"url": "https://ada:hunter2@x.example/"}"#,
+        r#""parameters": {"url": "http://x.example/", "headers": {"AUTHORIZATION": "Bearer hunter2"}}"#,
+        r#""parameters": {"url": "http://x.example/", "headers": {"X-Api-Key": "hunter2"}}"#,
+        &format!(
+            r#"{url}, "credentials": {{"id": "7", "name": "shop", "type": "token", "values": {{"token": "hunter2"}}}}"#
+        ),
+        &format!(r#"{url}, "credentials": {{"ref": "shop", "password": "hunter2"}}"#),
+        r#""parameters": {"url": "http://x.example/", "body": {"password": "hunter2"}}"#,
+        r#""parameters": {"url": "http://x.example/", "query": {"api_key": "hunter2"}}"#,
+    ] {
+        let text = http(refused);
+        check(&text, &[(Code::InlineSecret, "a")]);
+        let said = format!("{:?}", load(text.as_bytes(), &Limits::default()).diagnostics);
+        assert!(!said.contains("hunter2"), "the secret is quoted: {said}");
+    }
+    for fine in [
+        r#""parameters": {"url": "https://x.example/a@b:c"}"#,
+        r#""parameters": {"url": "http://x.example/", "headers": {"Authorization": "$trigger.header"}}"#,
+        r#""parameters": {"url": "http://x.example/", "body": {"password": "{{ $trigger.word }}"}}"#,
+        &format!(r#"{url}, "credentials": {{"ref": "shop"}}"#),
+        &format!(r#"{url}, "credentials": {{"id": 7, "name": "shop", "type": "token", "values": null}}"#),
+    ] {
+        check(&http(fine), &[]);
+    }
+    check(&http(&format!(r#"{url}, "credentials": {{}}"#)), &[(Code::InvalidParameter, "a")]);
+}
+
+#[test]
+fn nodes_that_ask_outside() {
+    check(&workflow(r#"{"id": "a", "type": "http"}"#, ""), &[(Code::InvalidParameter, "a")]);
+    let raise = r#"{"id": "a", "type": "http", "parameters": {"url": "http://x.example/", "raise_on_status": "6xx"}}"#;
+    check(&workflow(raise, ""), &[(Code::InvalidParameter, "a")]);
+    let mail = r#"{"id": "a", "type": "smtp", "parameters": {"from": "a@x.example", "to": "b@x.example"}}"#;
+    check(&workflow(mail, ""), &[(Code::InvalidParameter, "a")]);
+    for window in ["0", "-1", "1.5", "\"many\""] {
+        let split = format!(
+            r#"{{"id": "a", "type": "split", "parameters": {{"input_array": [], "max_in_flight": {window}}}}}"#
+        );
+        check(&workflow(&split, ""), &[(Code::InvalidParameter, "a")]);
+    }
+}

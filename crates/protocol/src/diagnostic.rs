@@ -74,6 +74,7 @@ pub enum DiagnosticCode {
     NothingToMerge,
     TriggerWithInput,
     RepeatedInput,
+    InlineSecret,
 }
 
 impl Diagnostic {

@@ -13,6 +13,7 @@ use super::{
     flow::{Flow, Input, Shape, flow},
     incoming, is_error_edge, kind_of, names, reach,
     scope::{ScopeProblem, scopes},
+    secrets,
 };
 use crate::{
     expr::{Names, Template},
@@ -75,6 +76,7 @@ pub fn compile(workflow: &Arc<Workflow>) -> (Option<Plan>, Vec<Diagnostic>) {
         let node = &plan.nodes[at];
         found.extend(check_parameters(node));
         found.extend(check_error_policy(node));
+        found.extend(secrets::check(node));
         found.extend(node.kind.check(&plan, node));
     }
     (Some(plan), found)

@@ -7,6 +7,7 @@ mod load;
 mod outline;
 mod reach;
 mod scope;
+mod secrets;
 
 use std::{
     collections::{BTreeMap, HashMap},
