@@ -6,7 +6,7 @@ use embedded::{Embedded, Start};
 use engine::{Limits, Plan};
 use protocol::{CompletionMessage, DeadLetter, Event, Fact, Payload, StatusLine};
 use recording::{Access, Ledger, StatusFold, Store};
-use runtime::{AddressPolicy, Clock, Outside, World, credentials::Keychain};
+use runtime::{AddressPolicy, Clock, Outside, Workshop, World, credentials::Keychain};
 use serde_json::Value;
 
 /// What came of a run.
@@ -61,7 +61,7 @@ pub async fn run_in(outside: Arc<dyn Outside>, clock: Clock, plan: Arc<Plan>, in
     let store = Arc::new(store);
     let engine = Embedded::open(Arc::clone(&store), clock.clone());
     let mut feed = engine.feed();
-    tokio::spawn(runtime::work(Arc::clone(&engine), clock, outside, 64));
+    tokio::spawn(runtime::work(Arc::clone(&engine), Workshop::new(clock, outside), 64));
     let start = Start {
         execution_id: "local".into(),
         workflow_id: "local".into(),

@@ -34,7 +34,7 @@ fn events_are_status_messages_and_one_completion() {
     let (last, statuses) = lines.split_last().expect("lines");
     assert_eq!(last["status"], "completed");
     assert!(last.get("final_context").is_some());
-    let mut running = Vec::new();
+    let (mut running, mut skipped) = (Vec::new(), Vec::new());
     for status in statuses {
         for field in [
             "workflow_id",
@@ -52,9 +52,11 @@ fn events_are_status_messages_and_one_completion() {
         match status["status"].as_str() {
             Some("running") => running.push(node),
             Some("success") => assert!(running.contains(&node), "{node} succeeded before it ran"),
+            Some("skipped") => skipped.push(node),
             other => panic!("unexpected {other:?}"),
         }
     }
+    assert_eq!(skipped, ["ask", "escalate"]);
     assert_eq!(running, ["received", "price", "score", "risky", "ship", "confirm"]);
 }
 
@@ -268,4 +270,18 @@ fn an_execution_is_exported_as_a_document() {
         run(runeglass().args(["export", "nobody", "--store"]).arg(&store).arg("-o").arg(&case)).code,
         Some(3)
     );
+}
+
+#[test]
+fn what_was_counted_is_written_for_prometheus() {
+    let folder = folder();
+    let path = folder.path().join("metrics.txt").display().to_string();
+    let ran =
+        run(runeglass().args(["run", &sample("hello.json"), "--json", "--virtual-time", "--metrics", &path]));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let text = fs::read_to_string(&path).expect("the file");
+    let nodes =
+        text.lines().find_map(|line| line.strip_prefix("runeglass_firings_total{outcome=\"success\"} "));
+    assert_eq!(nodes, Some("4"), "{text}");
+    assert!(text.contains("runeglass_queue_depth 0") && text.ends_with("# EOF\n"), "{text}");
 }

@@ -18,7 +18,7 @@ use runeglass_tests::{
     outside::{MailServer, Web},
 };
 use runtime::{
-    AddressPolicy, Answering, Clock, Outside, World,
+    AddressPolicy, Answering, Clock, Outside, Workshop, World,
     credentials::{CredentialFile, Keychain},
 };
 use serde_json::{Value, json};
@@ -258,7 +258,7 @@ async fn a_restart_during_a_retry_delay_goes_on_with_the_next_attempt() {
     let engine = Embedded::open(Arc::clone(&store), clock.clone());
     let mut feed = engine.feed();
     engine.recover(&store).await.expect("it recovers");
-    tokio::spawn(runtime::work(Arc::clone(&engine), clock.clone(), local::world(&clock), 4));
+    tokio::spawn(runtime::work(Arc::clone(&engine), Workshop::new(clock.clone(), local::world(&clock)), 4));
     let mut ended = None;
     while ended.is_none() {
         let group = feed.recv().await.expect("events");
@@ -289,7 +289,7 @@ async fn until_an_attempt_fails(path: &Path, plan: Arc<Plan>) {
     let store = Arc::new(Store::open(path, Access::Write).await.expect("a store"));
     let engine = Embedded::open(Arc::clone(&store), clock.clone());
     let mut feed = engine.feed();
-    tokio::spawn(runtime::work(Arc::clone(&engine), clock.clone(), local::world(&clock), 4));
+    tokio::spawn(runtime::work(Arc::clone(&engine), Workshop::new(clock.clone(), local::world(&clock)), 4));
     let (execution_id, workflow_id, title) = ("x".into(), "x".into(), "X".to_owned());
     let start = Start { execution_id, workflow_id, title, plan, input: Payload::new(json!({})), path: None };
     engine.start(start).await.expect("it starts");

@@ -64,6 +64,17 @@ struct OutputArguments {
     /// Print the completion as the last line of stdout.
     #[arg(long)]
     json: bool,
+    /// Write what was counted to a file at the end, as Prometheus reads it.
+    #[arg(long, value_name = "PATH")]
+    metrics: Option<PathBuf>,
+}
+
+impl OutputArguments {
+    fn write_metrics(&self, session: &Session) -> Result<(), CommandError> {
+        let Some(path) = &self.metrics else { return Ok(()) };
+        let what = format!("write {}", path.display());
+        std::fs::write(path, session.metrics()).map_err(|error| CommandError::io(&what, &error))
+    }
 }
 
 pub async fn run(arguments: RunArguments) -> Result<Outcome, CommandError> {
@@ -94,6 +105,7 @@ pub async fn run(arguments: RunArguments) -> Result<Outcome, CommandError> {
         }
     };
     session.close().await?;
+    arguments.output.write_metrics(&session)?;
     output.close(&completion)?;
     Ok(completion.status.into())
 }
@@ -122,6 +134,7 @@ pub async fn resume(arguments: ResumeArguments) -> Result<Outcome, CommandError>
         }
     }
     session.close().await?;
+    arguments.output.write_metrics(&session)?;
     Ok(outcome)
 }
 

@@ -99,6 +99,11 @@ impl Embedded {
         Ok(())
     }
 
+    /// Messages that wait to be worked on, over all executions.
+    pub fn queue_depth(&self) -> usize {
+        self.lock().running.values().map(Execution::ready_count).sum()
+    }
+
     /// Ends an execution as halted.
     pub async fn cancel(&self, id: &ExecutionId) -> Result<(), EmbeddedError> {
         self.journal.room().await?;

@@ -5,8 +5,9 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 use engine::{Failure, Prepared, Retry, Work, conclude, prepare};
 use protocol::{ErrorCode, NodeError};
 use tokio::task::JoinSet;
+use tracing::{Instrument, Span};
 
-use crate::{Announcement, Backend, Clock, Conclusion, Delivery, Outside};
+use crate::{Announcement, Backend, Clock, Conclusion, Delivery, Metrics, Outside};
 
 /// The house is broken: nothing of the message in hand was committed.
 #[derive(Debug, thiserror::Error)]
@@ -17,36 +18,58 @@ pub enum LineError<E: std::error::Error> {
     Worker(String),
 }
 
+/// What a worker has besides its messages.
+#[derive(Clone)]
+pub struct Workshop {
+    pub clock: Clock,
+    pub outside: Arc<dyn Outside>,
+    pub metrics: Metrics,
+}
+
+impl Workshop {
+    pub fn new(clock: Clock, outside: Arc<dyn Outside>) -> Self {
+        Self { clock, outside, metrics: Metrics::default() }
+    }
+}
+
 /// Works until the backend is closed or fails. `workers` is the number of messages in hand at once.
 pub async fn work<B: Backend>(
     backend: Arc<B>,
-    clock: Clock,
-    outside: Arc<dyn Outside>,
+    workshop: Workshop,
     workers: usize,
 ) -> Result<(), LineError<B::Error>> {
     let mut line = JoinSet::new();
     for _ in 0..workers {
-        let (backend, clock, outside) = (Arc::clone(&backend), clock.clone(), Arc::clone(&outside));
+        let (backend, workshop) = (Arc::clone(&backend), workshop.clone());
         line.spawn(async move {
             while let Some(delivery) = backend.receive().await? {
-                hop(&*backend, &clock, &*outside, delivery).await?;
+                let span = span_of(&delivery);
+                hop(&*backend, &workshop, delivery).instrument(span).await?;
             }
             Ok(())
         });
     }
-    line.spawn(keep_time(backend, clock));
+    line.spawn(keep_time(backend, workshop.clock));
     while let Some(ended) = line.join_next().await {
         ended.map_err(|error| LineError::Worker(error.to_string()))?.map_err(LineError::Backend)?;
     }
     Ok(())
 }
 
-async fn hop<B: Backend>(
-    backend: &B,
-    clock: &Clock,
-    outside: &dyn Outside,
-    delivery: Delivery,
-) -> Result<(), B::Error> {
+fn span_of(delivery: &Delivery) -> Span {
+    let Delivery { plan, message, .. } = delivery;
+    tracing::debug_span!(
+        "node",
+        execution = %message.execution_id,
+        node = %plan.nodes[message.node].id,
+        key = %message.lineage.key().as_str(),
+        attempt = message.attempt,
+    )
+}
+
+async fn hop<B: Backend>(backend: &B, workshop: &Workshop, delivery: Delivery) -> Result<(), B::Error> {
+    let Workshop { clock, outside, metrics } = workshop;
+    let _in_hand = metrics.received();
     let Delivery { plan, message, receipt, mut stopped } = delivery;
     let started = clock.now();
     let prepared = guarded(|| prepare(&plan, &message, started));
@@ -80,9 +103,16 @@ async fn hop<B: Backend>(
     let answer = match answer.map_err(|failure| failure.verdict(message.failures, retry)) {
         Ok(output) => Ok(output),
         Err(Err(error)) => Err(error),
-        Err(Ok(again)) => return backend.retry(receipt, at, duration, again).await,
+        Err(Ok(again)) => {
+            metrics.retried(again.fault);
+            tracing::debug!(error = %again.error.message, delay = again.delay, "tried again later");
+            return backend.retry(receipt, at, duration, again).await;
+        }
     };
     let effects = conclude(&plan, &message, answer);
+    let outcome = effects.outcome.as_ref().map(|_| ()).map_err(|error| error.code);
+    metrics.ended(outcome);
+    tracing::debug!(duration, ?outcome, "ended");
     backend.commit(receipt, Conclusion { at, duration, effects }).await
 }
 

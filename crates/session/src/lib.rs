@@ -20,7 +20,7 @@ use protocol::{
 };
 use recording::{Access, Store, ViewFold};
 use runtime::{
-    Outside, World,
+    Metrics, Outside, Workshop, World,
     credentials::{Environment, Keeper, Keychain},
 };
 
@@ -94,6 +94,7 @@ pub struct Session {
     engine: Arc<Embedded>,
     live: Arc<Live>,
     library: Option<Arc<Library>>,
+    metrics: Metrics,
     recovered: Vec<ExecutionId>,
     _temporary: Option<tempfile::TempDir>,
 }
@@ -126,12 +127,14 @@ impl Session {
             recovered = engine.recover(&store).await.map_err(|error| from_engine(&error))?;
         }
         let outside = options.reach.world(&options.clock)?;
-        live.work(Arc::clone(&engine), options.clock, outside, WORKERS);
+        let workshop = Workshop::new(options.clock, outside);
+        let metrics = workshop.metrics.clone();
+        live.work(Arc::clone(&engine), workshop, WORKERS);
         let library = match options.folder {
             Some(folder) => Some(Library::watch(&folder, Arc::clone(&live))?),
             None => None,
         };
-        Ok(Self { store, engine, live, library, recovered, _temporary: temporary })
+        Ok(Self { store, engine, live, library, metrics, recovered, _temporary: temporary })
     }
 
     /// The usual place of the store: the user's data folder.
@@ -184,6 +187,11 @@ impl Session {
                 return problem;
             }
         }
+    }
+
+    /// What was counted since the session was opened, as Prometheus reads it.
+    pub fn metrics(&self) -> String {
+        self.metrics.text(self.engine.queue_depth())
     }
 
     /// Executions that were taken up when the session was opened.

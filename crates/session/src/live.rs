@@ -10,7 +10,7 @@ use std::{
 use embedded::Embedded;
 use protocol::{Event, ExecutionId, ExecutionView, Problem, ProblemCode, Update, ViewPatch, WorkflowEntry};
 use recording::ViewFold;
-use runtime::{Clock, LineError, Outside};
+use runtime::{LineError, Workshop};
 use tokio::sync::{Notify, mpsc};
 
 use crate::problem::from_engine;
@@ -61,16 +61,10 @@ impl Live {
     }
 
     /// Lets the engine work; if it breaks, every host is told.
-    pub fn work(
-        self: &Arc<Self>,
-        engine: Arc<Embedded>,
-        clock: Clock,
-        outside: Arc<dyn Outside>,
-        workers: usize,
-    ) {
+    pub fn work(self: &Arc<Self>, engine: Arc<Embedded>, workshop: Workshop, workers: usize) {
         let live = Arc::clone(self);
         tokio::spawn(async move {
-            if let Err(error) = runtime::work(engine, clock, outside, workers).await {
+            if let Err(error) = runtime::work(engine, workshop, workers).await {
                 live.report(match error {
                     LineError::Backend(error) => from_engine(&error),
                     LineError::Worker(message) => {

@@ -5,7 +5,7 @@ use std::{convert::Infallible, sync::Arc};
 use axum::{
     Json,
     extract::{State, rejection::JsonRejection},
-    http::StatusCode,
+    http::{StatusCode, header},
     response::{
         IntoResponse, Response,
         sse::{Event, KeepAlive, Sse},
@@ -47,6 +47,12 @@ pub async fn updates(
         Some((Ok(event), subscription))
     });
     Sse::new(stream).keep_alive(KeepAlive::default())
+}
+
+/// What is counted, as Prometheus reads it.
+pub async fn metrics(State(session): State<Arc<Session>>) -> Response {
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], session.metrics()).into_response()
 }
 
 pub fn refuse(status: StatusCode, problem: &Problem) -> Response {

@@ -50,6 +50,7 @@ pub async fn serve(arguments: ServeArguments) -> Result<Outcome, CommandError> {
     let app = Router::new()
         .route("/api/call", routing::post(api::call))
         .route("/api/updates", routing::get(api::updates))
+        .route("/metrics", routing::get(api::metrics))
         .fallback(assets::serve)
         .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES))
         .layer(middleware::from_fn_with_state(Arc::clone(&guard), guard::check))
