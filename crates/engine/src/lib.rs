@@ -12,7 +12,7 @@ pub mod nodes;
 mod plan;
 mod step;
 
-pub use plan::{Flow, Input, Limits, Loaded, Plan, PlannedEdge, PlannedNode, Target, load};
+pub use plan::{Flow, Input, Limits, Loaded, Plan, PlannedEdge, PlannedNode, Target, load, load_once};
 pub use step::{
     Again, Context, Effects, Failure, Failures, Joined, Message, Output, Prepared, Retry, Slot, Work,
     conclude, prepare, result_of,

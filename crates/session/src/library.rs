@@ -116,7 +116,7 @@ pub fn read_workflow(path: &Path) -> Loaded {
     let mut bytes = Vec::new();
     let bounded = |file: fs::File| file.take(limits.file_bytes as u64 + 1).read_to_end(&mut bytes);
     match fs::File::open(path).and_then(bounded) {
-        Ok(_) => engine::load(&bytes, &limits),
+        Ok(_) => engine::load_once(&bytes),
         Err(error) => unreadable(&error),
     }
 }

@@ -24,7 +24,7 @@ impl Default for Limits {
 }
 
 /// What a file turned out to be.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Loaded {
     /// Absent when the file could not be read as a workflow at all.
     pub workflow: Option<Arc<Workflow>>,

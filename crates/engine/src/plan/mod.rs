@@ -1,5 +1,6 @@
 //! The plan: a workflow that was found to make sense, with everything looked up that can be known before it runs.
 
+mod cache;
 mod check;
 mod describe;
 mod flow;
@@ -18,6 +19,7 @@ use std::{
 use protocol::{Edge, EdgeId, ErrorPolicy, Millis, Node, NodeId, Workflow};
 use serde_json::Value;
 
+pub use cache::load_once;
 pub use flow::{Flow, Input, Target};
 pub use load::{Limits, Loaded, load};
 

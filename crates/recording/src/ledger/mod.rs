@@ -13,7 +13,7 @@ use std::{
     sync::Arc,
 };
 
-use engine::{Context, Failures, Input, Joined, Limits, Message, Plan, nodes::ScopeEffect, result_of};
+use engine::{Context, Failures, Input, Joined, Message, Plan, nodes::ScopeEffect, result_of};
 use protocol::{
     AttemptFailed, Consequence, Echo, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis,
     NodeError, NodeFailed, NodeSucceeded, Payload, TimedOut,
@@ -130,7 +130,7 @@ impl Ledger {
         let Fact::ExecutionStarted(started) = &first.fact else {
             return Err(refuse(first.execution_id.clone(), "it does not begin with a start".to_owned()));
         };
-        let loaded = engine::load(started.definition.text().as_bytes(), &Limits::default());
+        let loaded = engine::load_once(started.definition.text().as_bytes());
         let plan = loaded.plan.ok_or_else(|| {
             let complaint =
                 loaded.diagnostics.first().map_or_else(String::new, |first| first.message.clone());
