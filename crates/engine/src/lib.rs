@@ -7,6 +7,7 @@
 
 pub mod call;
 mod compare;
+pub mod correlation;
 pub mod expr;
 pub mod nodes;
 mod plan;
