@@ -75,6 +75,8 @@ pub enum DiagnosticCode {
     TriggerWithInput,
     RepeatedInput,
     InlineSecret,
+    UnknownErrorPolicy,
+    UnknownHandle,
 }
 
 impl Diagnostic {

@@ -6,17 +6,33 @@
 export type Counts = { queued: number, running: number, waiting: number, success: number, failed: number, skipped: number, };
 
 /**
- * Credentials are referred to, never written down: whoever needs them looks them up. `ref` is our form; `id`, `name`
- * and `type` are Rune's.
+ * Credentials are referred to, never written down: the worker resolves the reference. The reference is a `ref`, or
+ * the `id`, `name` and `type` of a credential as Rune writes them.
  */
-export type Credentials = { ref?: string, id?: string, name?: string, type?: string, };
+export type Credentials = { 
+/**
+ * The name under which the worker knows them.
+ */
+ref?: string, 
+/**
+ * A number in a file is read as its digits.
+ */
+id?: string, 
+/**
+ * A title for people.
+ */
+name?: string, 
+/**
+ * What they are for, such as `api_key` or `smtp`.
+ */
+type?: string, };
 
 export type Diagnostic = { code: DiagnosticCode, severity: Severity, node_id?: NodeId, edge_id?: EdgeId, place?: Place, message: string, hint: string, };
 
 /**
  * Part of the contract: codes are added, never renamed.
  */
-export type DiagnosticCode = "UNREADABLE_FILE" | "FILE_TOO_LARGE" | "NOT_TEXT" | "NOT_JSON" | "TOO_DEEP" | "WRONG_SHAPE" | "NO_NODES" | "TOO_MANY_NODES" | "TOO_MANY_EDGES" | "INVALID_ID" | "RESERVED_ID" | "DUPLICATE_ID" | "AMBIGUOUS_NAME" | "UNKNOWN_KIND" | "UNKNOWN_NODE" | "SELF_LOOP" | "CYCLE" | "UNREACHABLE" | "INVALID_PARAMETER" | "UNKNOWN_PARAMETER" | "INVALID_EXPRESSION" | "UNKNOWN_REFERENCE" | "REFERENCE_NOT_UPSTREAM" | "MISSING_BRANCH" | "MISSING_ERROR_EDGE" | "SCOPE_MISMATCH" | "NOTHING_TO_MERGE" | "TRIGGER_WITH_INPUT" | "REPEATED_INPUT";
+export type DiagnosticCode = "UNREADABLE_FILE" | "FILE_TOO_LARGE" | "NOT_TEXT" | "NOT_JSON" | "TOO_DEEP" | "WRONG_SHAPE" | "NO_NODES" | "TOO_MANY_NODES" | "TOO_MANY_EDGES" | "INVALID_ID" | "RESERVED_ID" | "DUPLICATE_ID" | "AMBIGUOUS_NAME" | "UNKNOWN_KIND" | "UNKNOWN_NODE" | "SELF_LOOP" | "CYCLE" | "UNREACHABLE" | "INVALID_PARAMETER" | "UNKNOWN_PARAMETER" | "INVALID_EXPRESSION" | "UNKNOWN_REFERENCE" | "REFERENCE_NOT_UPSTREAM" | "MISSING_BRANCH" | "MISSING_ERROR_EDGE" | "SCOPE_MISMATCH" | "NOTHING_TO_MERGE" | "TRIGGER_WITH_INPUT" | "REPEATED_INPUT" | "UNKNOWN_ERROR_POLICY" | "UNKNOWN_HANDLE";
 
 /**
  * From one node to the next.
@@ -74,7 +90,7 @@ export type ErrorCode = "EXPRESSION_FAILED" | "EXPRESSION_LIMIT" | "INVALID_PARA
 /**
  * What happens when a node fails.
  */
-export type ErrorPolicy = { "type": "halt" } | { "type": "ignore" } | { "type": "branch", error_edge: EdgeId, };
+export type ErrorPolicy = { "type": "ignore" } | { "type": "branch", error_edge: EdgeId, } | { "type": "halt" };
 
 /**
  * One run of a workflow.
