@@ -8,6 +8,7 @@
 pub mod call;
 mod compare;
 pub mod correlation;
+mod dates;
 pub mod expr;
 pub mod nodes;
 mod plan;

@@ -118,8 +118,13 @@ fn edit() {
     check_node("edit", only, json!({"a": 2, "b": 1}), ok(json!({"a": 3})));
     let each = json!({"target_path": "$trigger.list", "assignments": [{"name": "y", "value": "{{ $json.x * 10 }}"}]});
     check_node("edit", each, input.clone(), ok(json!([{"x": 1, "y": 10}, {"x": 2, "y": 20}])));
+    for path in ["trigger.list", "$trigger.list", "{{ $trigger.list }}"] {
+        let each = json!({"array_path": path, "assignments": [{"name": "x", "value": 0}], "target_path": ""});
+        check_node("edit", each, input.clone(), ok(json!([{"x": 0}, {"x": 0}])));
+    }
     for (kind, value, wanted) in [
         ("number", json!("$trigger.text"), json!(7)),
+        ("number", json!("+.5"), json!(0.5)),
         ("string", json!("$trigger.a"), json!("2")),
         ("boolean", json!("yes"), json!(true)),
         ("json", json!("{\"k\": [1]}"), json!({"k": [1]})),
@@ -156,6 +161,8 @@ fn conditional() {
         ("{{ $trigger.n > 1 }}", true),
         ("$trigger.n > 2 || $trigger.s === 'a > b'", true),
         ("$trigger.n > 2", false),
+        ("$trigger.n > 2 or $trigger.s contains '>' and not $trigger.flag", true),
+        ("$trigger.nothing == nil and $trigger.flag == 'false'", true),
         ("$trigger.flag", false),
         ("$trigger.zero", false),
         ("$trigger.nothing", false),
@@ -198,8 +205,8 @@ fn switch() {
             {"id": "t", "type": "trigger"},
             {"id": "s", "type": "switch", "parameters": {
                 "rules": [
-                    {"value": "$trigger.n", "operator": ">", "compare": 10},
-                    {"value": "$trigger.s", "operator": "contains", "compare": "x"}
+                    {"value": "{{ $trigger.n }}", "operator": "is greater than", "compare": "10"},
+                    {"value": "$trigger.s", "operator": "contains", "compare": "'x'"}
                 ],
                 "routes": ["big", null, "other"]}},
             {"id": "b", "type": "log", "parameters": {"message": "b"}},
@@ -221,6 +228,20 @@ fn switch() {
         assert_eq!(results["s"].as_ref().unwrap()["output_index"], index, "{input}");
         assert_eq!(results.keys().collect::<Vec<_>>(), followed, "{input}");
     }
+}
+
+#[test]
+fn a_switch_without_rules_goes_the_last_way() {
+    let workflow = json!({
+        "nodes": [
+            {"id": "s", "type": "switch", "parameters": {"routes": ["on"]}},
+            {"id": "o", "type": "log", "parameters": {"message": "o"}}
+        ],
+        "edges": [{"id": "on", "src": "s", "dst": "o"}]
+    });
+    let results = run(&plan(workflow), json!({}));
+    assert_eq!(results["s"], Ok(json!({"output_index": 0, "fallback": true})));
+    assert!(results.contains_key("o"));
 }
 
 #[test]
@@ -249,17 +270,52 @@ fn lists() {
     check("sort", json!({"rules": [{"field": "n"}]}), &[1, 2, 3, 0]);
     check("sort", json!({"rules": [{"field": "n", "direction": "desc"}]}), &[0, 3, 2, 1]);
     check("sort", json!({"rules": [{"field": "s"}]}), &[1, 3, 0, 2]);
+    check(
+        "sort",
+        json!({"rules": [{"field": "$trigger[0].n", "direction": "ascending", "type": "number"}]}),
+        &[1, 2, 3, 0],
+    );
+    let picked = json!([{"field": "$trigger[0].s", "operator": "==", "value": " 'c' "}]);
+    check("filter", json!({"rules": picked}), &[0]);
     check("limit", json!({"count": 2}), &[3, 1]);
     check("limit", json!({"count": "0"}), &[]);
     check("limit", json!({"count": 99}), &[3, 1, 0, 2]);
     let missing = Err((ErrorCode::InvalidParameter, "no $json"));
     check_node("limit", json!({"count": 1}), json!(1), missing);
+    let only = Ok(json!({"$json": [1], "count": 1, "original_count": 2}));
+    check_node("limit", json!({"count": 1}), json!({"deep": {"list": [1, [2]]}}), only);
+    let several = Err((ErrorCode::InvalidParameter, "any of 2 arrays"));
+    check_node("limit", json!({"count": 1}), json!({"a": [1], "b": [2]}), several);
     check_node(
         "limit",
         json!({"count": 1.5, "input_array": "$trigger"}),
         json!([1]),
         Err((ErrorCode::InvalidParameter, "whole")),
     );
+}
+
+#[test]
+fn a_sort_takes_values_for_what_its_rule_says() {
+    let check = |kind: &str, values: Value, expected: Value| {
+        let parameters = json!({"input_array": "$trigger", "rules": [{"field": "$item", "direction": "asc", "type": kind}]});
+        let sorted = Ok(json!({"count": values.as_array().unwrap().len(), "$json": expected}));
+        check_node("sort", parameters, values, sorted);
+    };
+    check(
+        "auto",
+        json!(["10", 9, "b", "A", "2024-01-01", null]),
+        json!([9, "10", "2024-01-01", "A", "b", null]),
+    );
+    check("auto", json!([10, "1a", 2, "nan"]), json!([2, 10, "1a", "nan"]));
+    check("text", json!([9, "10", "2"]), json!(["10", "2", 9]));
+    check("number", json!(["10", "x", 9]), json!([9, "10", "x"]));
+    let days = json!(["02 Mar 2024", "2024-03-01T00:00:00+02:00", "?", "2024-02-29"]);
+    check("date", days, json!(["2024-02-29", "2024-03-01T00:00:00+02:00", "02 Mar 2024", "?"]));
+    let deep = json!([{"field": "tags[1].x", "direction": "desc"}]);
+    let rules = json!({"input_array": "$trigger", "rules": deep});
+    let (low, high) = (json!({"tags": [0, {"x": 1}]}), json!({"tags": [0, {"x": 2}]}));
+    let sorted = Ok(json!({"count": 2, "$json": [high, low]}));
+    check_node("sort", rules, json!([low, high]), sorted);
 }
 
 #[test]
@@ -299,6 +355,14 @@ fn date_times() {
         json!(1),
         Err((ErrorCode::InvalidParameter, "no date")),
     );
+    let go = json!({"date": "02 Jan 2006", "timezone": "Europe/Berlin", "format": "Mon, 2 January 2006 15:04 Z07:00"});
+    let iso = "2006-01-02T00:00:00+01:00";
+    let shown = moment("Mon, 2 January 2006 00:00 +01:00", iso, 1_136_156_400, "Europe/Berlin");
+    check_node("dateTimeFormat", go, json!(1), shown);
+    let blank = json!({"timezone": "", "format": "  "});
+    check_node("dateTimeNow", blank, json!(1), moment(epoch, epoch, 0, "UTC"));
+    let whole = json!({"date": 86_400, "amount": 1.0});
+    check_node("dateTimeSubtract", whole, json!(1), moment(epoch, epoch, 0, "UTC"));
     let nowhere = json!({"timezone": "Moon/Base"});
     check_node("dateTimeNow", nowhere, json!(1), Err((ErrorCode::InvalidParameter, "not known")));
     let far = json!({"amount": 99_999, "unit": "years"});

@@ -2,6 +2,7 @@
 //!
 //! A [`Template`] is compiled once per plan. Plain references never start the JavaScript engine.
 
+mod condition;
 mod reference;
 mod scan;
 mod script;

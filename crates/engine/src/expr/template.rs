@@ -9,7 +9,9 @@ use protocol::{NodeError, NodeId, Payload};
 use serde_json::{Map, Value};
 
 use super::{
-    Reference, Segment, failed,
+    Reference, Segment,
+    condition::Condition,
+    failed,
     scan::{self, Token},
     script::{self, Moment, Script},
 };
@@ -36,6 +38,7 @@ pub enum Piece {
 #[derive(Clone, Debug)]
 pub enum Expression {
     Reference(Reference),
+    Condition(Condition),
     Script(Script),
 }
 
@@ -120,9 +123,13 @@ impl Template {
         }
     }
 
-    /// Compiles text that is an expression as a whole, with or without `{{ }}` around it.
+    /// Compiles text that is an expression as a whole, with or without `{{ }}` around it. Without, it may also be a
+    /// condition in words.
     pub fn compile_expression(text: &str, names: &Names) -> Result<Self, String> {
         let trimmed = text.trim();
+        if let Some(condition) = Condition::parse(trimmed) {
+            return Ok(Self::Whole(Expression::Condition(condition)));
+        }
         let inner =
             trimmed.strip_prefix("{{").filter(|rest| scan::expression_length(rest) == Some(rest.len() - 2));
         let source = inner.map_or(trimmed, |rest| &rest[..rest.len() - 2]);
@@ -328,6 +335,7 @@ impl Expression {
                 let root = scope.root(&reference.root)?;
                 reference.follow(root.value()).map(Cow::into_owned)
             }
+            Self::Condition(condition) => condition.decide(scope).map(Value::Bool),
             Self::Script(script) => script::evaluate(script, scope),
         }
     }
@@ -337,6 +345,7 @@ impl Expression {
             Self::Reference(reference) => {
                 roots.insert(reference.root.clone());
             }
+            Self::Condition(condition) => condition.collect_roots(roots),
             Self::Script(script) => roots.extend(script.roots.iter().cloned()),
         }
     }

@@ -4,7 +4,10 @@ use protocol::{Diagnostic, DiagnosticCode, ErrorCode, NodeError};
 use serde_json::{Value, json};
 
 use super::{Firing, Kind, Parameter, Resolve, Route, Work, invalid, parameter, required};
-use crate::plan::{Plan, PlannedNode};
+use crate::{
+    compare::is_true,
+    plan::{Plan, PlannedNode},
+};
 
 pub struct Conditional;
 
@@ -76,15 +79,4 @@ fn branch(plan: &Plan, node: &PlannedNode, side: &str) -> Option<usize> {
             None => edge.source_handle.as_deref().or(edge.label.as_deref()) == Some(side),
         }
     })
-}
-
-/// Truth as in JavaScript, on the value and not on its text; the words "false" and "0" are not true.
-fn is_true(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Bool(value) => *value,
-        Value::Number(number) => number.as_f64().is_some_and(|number| number != 0.0 && !number.is_nan()),
-        Value::String(text) => !matches!(text.as_str(), "" | "false" | "0"),
-        Value::Array(_) | Value::Object(_) => true,
-    }
 }

@@ -1,11 +1,15 @@
 //! `dateTimeNow`, `dateTimeAdd`, `dateTimeSubtract`, `dateTimeFormat`, `dateTimeParse`: moments and calendars.
 //! "Now" is the moment the firing was recorded to have.
 
-use jiff::{Span, Timestamp, Zoned, tz::TimeZone};
+use jiff::{
+    Span, Timestamp, Zoned,
+    tz::{Offset, TimeZone},
+};
 use protocol::NodeError;
 use serde_json::{Value, json};
 
 use super::{Firing, Kind, Parameter, Resolve, Work, parameter, required};
+use crate::dates;
 
 pub struct Now;
 pub struct Add;
@@ -111,7 +115,9 @@ impl Kind for Parse {
 
 fn moved(firing: &Firing<'_>, direction: i64) -> Result<Work, NodeError> {
     let value = firing.parameters.get("amount").unwrap_or(&Value::Null);
+    let whole = |number: f64| (number.fract() == 0.0 && number.abs() < 1e15).then_some(number as i64);
     let amount = value.as_i64().or_else(|| value.as_str()?.trim().parse().ok());
+    let amount = amount.or_else(|| value.as_f64().and_then(whole));
     let amount =
         amount.ok_or_else(|| firing.invalid("amount", &format!("must be a whole number, but is {value}")))?;
     let unit = firing.parameter("unit").and_then(Value::as_str).unwrap_or("days");
@@ -151,15 +157,14 @@ fn now(firing: &Firing<'_>) -> Result<Zoned, NodeError> {
 fn date(firing: &Firing<'_>) -> Result<Zoned, NodeError> {
     let value = firing.parameters.get("date").unwrap_or(&Value::Null);
     let zone = zone(firing)?;
-    let text = value.as_str().map(str::trim);
-    let moment = text.and_then(|text| text.parse::<Timestamp>().ok());
-    let moment = moment.or_else(|| value.as_i64().and_then(|seconds| Timestamp::from_second(seconds).ok()));
-    if let Some(moment) = moment {
-        return Ok(moment.to_zoned(zone));
-    }
-    let plain = text.and_then(|text| text.parse::<jiff::civil::DateTime>().ok());
-    let plain = plain.and_then(|plain| plain.to_zoned(zone).ok());
-    plain.ok_or_else(|| firing.invalid("date", &format!("{value} is no date such as 2026-01-31T12:00:00Z")))
+    let moment = match value {
+        Value::String(text) => dates::parse(text, &zone),
+        other => {
+            let moment = other.as_i64().and_then(|seconds| Timestamp::from_second(seconds).ok());
+            moment.map(|moment| moment.to_zoned(zone))
+        }
+    };
+    moment.ok_or_else(|| firing.invalid("date", &format!("{value} is no date such as 2026-01-31T12:00:00Z")))
 }
 
 fn zone(firing: &Firing<'_>) -> Result<TimeZone, NodeError> {
@@ -168,15 +173,22 @@ fn zone(firing: &Firing<'_>) -> Result<TimeZone, NodeError> {
         .map_err(|_| firing.invalid("timezone", &format!("{name:?} is not known; try Europe/Berlin")))
 }
 
-fn zone_name(firing: &Firing<'_>) -> String {
-    firing.parameter("timezone").and_then(Value::as_str).unwrap_or("UTC").to_owned()
+/// A form that was left blank says nothing.
+fn written<'f>(firing: &'f Firing<'_>, parameter: &str) -> Option<&'f str> {
+    firing.parameter(parameter).and_then(Value::as_str).filter(|text| !text.trim().is_empty())
 }
 
-/// `format` is written with percent signs, as in `%d.%m.%Y`.
+fn zone_name(firing: &Firing<'_>) -> String {
+    written(firing, "timezone").unwrap_or("UTC").to_owned()
+}
+
+/// `format` is written with percent signs, as in `%d.%m.%Y`, or as a layout of Go, as in `02.01.2006`.
 fn shown(firing: &Firing<'_>, date: Zoned) -> Result<Work, NodeError> {
-    let result = match firing.parameter("format").and_then(Value::as_str) {
-        Some(format) => jiff::fmt::strtime::format(format, &date)
-            .map_err(|error| firing.invalid("format", &format!("cannot be used: {error}")))?,
+    let result = match written(firing, "format") {
+        Some(format) => {
+            jiff::fmt::strtime::format(dates::percent_signs(format, date.offset() == Offset::UTC), &date)
+                .map_err(|error| firing.invalid("format", &format!("cannot be used: {error}")))?
+        }
         None => iso(&date),
     };
     let unix = date.timestamp().as_second();

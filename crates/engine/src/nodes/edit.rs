@@ -1,7 +1,8 @@
-//! `edit`: writes fields of the working payload `$json`, or of the object or array at `target_path`.
+//! `edit`: writes fields of the working payload `$json`, or of the object or array at `target_path` (which some call
+//! `array_path`).
 
 use protocol::{Diagnostic, NodeError, Payload};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 use super::{Firing, Kind, Parameter, Resolve, Work, invalid, parameter, required};
 use crate::{
@@ -17,10 +18,11 @@ impl Kind for Edit {
     }
 
     fn parameters(&self) -> &'static [Parameter] {
-        const PARAMETERS: [Parameter; 3] = [
+        const PARAMETERS: [Parameter; 4] = [
             required("assignments", Resolve::Later),
             parameter("mode", Resolve::Literal),
-            parameter("target_path", Resolve::Value),
+            parameter("target_path", Resolve::Path),
+            parameter("array_path", Resolve::Path),
         ];
         &PARAMETERS
     }
@@ -43,7 +45,8 @@ impl Kind for Edit {
     }
 
     fn work(&self, firing: &Firing<'_>) -> Result<Work, NodeError> {
-        let source = match firing.parameter("target_path") {
+        let mut named = ["target_path", "array_path"].into_iter().filter_map(|name| firing.parameter(name));
+        let source = match named.find(|source| source.as_str() != Some("")) {
             Some(source) => source.clone(),
             None => firing.context.get("$json").map_or_else(|| json!({}), |payload| payload.value().clone()),
         };
@@ -99,8 +102,11 @@ fn cast(firing: &Firing<'_>, assignment: &Value, value: Value) -> Result<Value, 
         Some("number") => match &value {
             Value::Number(_) => Ok(value),
             other => {
-                let parsed: Option<Value> = serde_json::from_str(as_text(other).trim()).ok();
-                parsed.filter(Value::is_number).ok_or_else(|| refuse("number"))
+                let text = as_text(other);
+                let exact = serde_json::from_str(text.trim()).ok().filter(Value::is_number);
+                // Such as `+7` and `.5`, which are no numbers in JSON.
+                let loose = || Some(Value::Number(Number::from_f64(text.trim().parse().ok()?)?));
+                exact.or_else(loose).ok_or_else(|| refuse("number"))
             }
         },
         Some("boolean") => match as_text(&value).trim().to_lowercase().as_str() {

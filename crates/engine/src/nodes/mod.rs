@@ -88,8 +88,11 @@ pub enum Resolve {
     Value,
     /// The text is an expression as a whole, also without `{{ }}`.
     Expression,
-    /// As [`Resolve::Value`], for a list of rules whose `field` is a path into an item and no reference.
+    /// As [`Resolve::Value`], for a list of rules: a `field` is a path into an item and no reference, and quotes around
+    /// what it is compared with are not part of it.
     Rules,
+    /// As [`Resolve::Value`], for text that is one reference, perhaps without its `$`.
+    Path,
     /// As [`Resolve::Value`], but the node resolves it itself, perhaps several times.
     Later,
     /// Taken as it stands.

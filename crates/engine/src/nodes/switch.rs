@@ -3,7 +3,7 @@
 use protocol::{Diagnostic, NodeError};
 use serde_json::{Value, json};
 
-use super::{Firing, Kind, Parameter, Resolve, Route, Work, invalid, parameter, required};
+use super::{Firing, Kind, Parameter, Resolve, Route, Work, invalid, parameter};
 use crate::{
     compare::{Operator, compare},
     plan::{Plan, PlannedNode},
@@ -18,15 +18,18 @@ impl Kind for Switch {
 
     fn parameters(&self) -> &'static [Parameter] {
         const PARAMETERS: [Parameter; 2] =
-            [required("rules", Resolve::Value), parameter("routes", Resolve::Literal)];
+            [parameter("rules", Resolve::Rules), parameter("routes", Resolve::Literal)];
         &PARAMETERS
     }
 
     fn check(&self, plan: &Plan, node: &PlannedNode) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         let hint = "write \"rules\": [{\"value\": \"$x\", \"operator\": \"==\", \"compare\": 1}] and one route more than rules";
-        let Some(rules) = node.source.parameters.get("rules").and_then(Value::as_array) else {
-            return vec![invalid(&node.id, "rules must be a list".to_owned(), hint)];
+        let rules = match (node.source.parameters.get("rules"), node.source.parameters.get("routes")) {
+            (Some(Value::Array(rules)), _) => rules.as_slice(),
+            // Rune leaves out an empty list; then everything goes the last way.
+            (None | Some(Value::Null), Some(_)) => &[],
+            _ => return vec![invalid(&node.id, "rules must be a list".to_owned(), hint)],
         };
         for (index, rule) in rules.iter().enumerate() {
             let operator = rule.get("operator").and_then(Value::as_str).unwrap_or_default();

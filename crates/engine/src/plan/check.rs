@@ -127,7 +127,7 @@ fn duplicates<T: Eq + Hash + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {
 fn check_edges(workflow: &Workflow, by_id: &HashMap<NodeId, usize>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for edge in &workflow.edges {
-        for (end, id) in [("src", &edge.src), ("dst", &edge.dst)] {
+        for (leads, id) in [("comes from", &edge.src), ("leads to", &edge.dst)] {
             if by_id.contains_key(id) {
                 continue;
             }
@@ -137,7 +137,7 @@ fn check_edges(workflow: &Workflow, by_id: &HashMap<NodeId, usize>) -> Vec<Diagn
                 false => format!("did you mean {}?", close.join(" or ")),
             };
             let message = format!(
-                "{end} of edge {:?} names the node {:?}, which does not exist",
+                "edge {:?} {leads} the node {:?}, which does not exist",
                 edge.id.as_str(),
                 id.as_str()
             );
@@ -156,11 +156,20 @@ fn unknown_kind(node: &Node) -> Diagnostic {
     let close = nodes::nearest(&node.kind);
     let known: Vec<&str> = nodes::kinds().collect();
     let hint = match close.is_empty() {
+        _ if is_of_rune(&node.kind) => {
+            "Rune has this type, but Runeglass does not run it; a simulate node can stand in for it"
+                .to_owned()
+        }
         true => format!("known types are {}", known.join(", ")),
         false => format!("did you mean {}? known types are {}", close.join(" or "), known.join(", ")),
     };
     Diagnostic::error(Code::UnknownKind, format!("the type {:?} is not known", node.kind), hint)
         .at_node(&node.id)
+}
+
+/// Kinds that talk to the services of others; a Rune cluster has them.
+fn is_of_rune(kind: &str) -> bool {
+    kind == "agent" || kind.starts_with("integration.")
 }
 
 fn graph_of(workflow: &Workflow, by_id: &HashMap<NodeId, usize>) -> DiGraph<(), ()> {
@@ -248,8 +257,9 @@ fn templates(
         let compiled = match (parameter.how, value.as_str()) {
             (Resolve::Literal, _) => continue,
             (Resolve::Expression, Some(text)) => Template::compile_expression(text, names),
-            (Resolve::Rules, _) => Template::compile(&with_plain_fields(value), names),
-            (Resolve::Expression, None) | (Resolve::Value | Resolve::Later, _) => {
+            (Resolve::Rules, _) => Template::compile(&as_rules(value), names),
+            (Resolve::Path, Some(text)) => Template::compile(&as_reference(text), names),
+            (Resolve::Expression | Resolve::Path, None) | (Resolve::Value | Resolve::Later, _) => {
                 Template::compile(value, names)
             }
         };
@@ -267,15 +277,36 @@ fn templates(
     templates
 }
 
-/// Rules with every `field` written so that it reads as text.
-fn with_plain_fields(rules: &Value) -> Value {
+/// Rules with every `field` written so that it reads as text, and operands without the quotes around them.
+fn as_rules(rules: &Value) -> Value {
     let mut rules = rules.clone();
     for rule in rules.as_array_mut().into_iter().flatten() {
         if let Some(Value::String(field)) = rule.get_mut("field") {
             *field = field.replace('$', "$$");
         }
+        for operand in ["value", "compare"] {
+            if let Some(Value::String(text)) = rule.get_mut(operand) {
+                *text = unquoted(text).to_owned();
+            }
+        }
     }
     rules
+}
+
+/// A text may be written in quotes, as in an expression.
+fn unquoted(text: &str) -> &str {
+    let text = text.trim();
+    let inside =
+        |quote: char| text.strip_prefix(quote)?.strip_suffix(quote).filter(|text| !text.contains(quote));
+    inside('\'').or_else(|| inside('"')).unwrap_or(text)
+}
+
+fn as_reference(text: &str) -> Value {
+    let text = text.trim();
+    match text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
+        true => Value::from(format!("${text}")),
+        false => Value::from(text),
+    }
 }
 
 /// All triggers; without any, all nodes that nothing leads to.

@@ -224,7 +224,7 @@ fn resolve_parameters(
     let mut resolved = Map::new();
     for (name, raw) in &node.source.parameters {
         let value = match (node.how(name), node.templates.get(name)) {
-            (Resolve::Value | Resolve::Rules | Resolve::Expression, Some(template)) => {
+            (Resolve::Value | Resolve::Rules | Resolve::Path | Resolve::Expression, Some(template)) => {
                 template.resolve(&scope).map_err(|mut error| {
                     error.message = format!("parameter {name:?}: {}", error.message);
                     error
