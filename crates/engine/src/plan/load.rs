@@ -2,11 +2,15 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use protocol::{Diagnostic, DiagnosticCode as Code, Edge, EdgeId, Node, NodeId, Place, Workflow};
+use protocol::{Diagnostic, DiagnosticCode as Code, EdgeId, ErrorPolicy, Node, NodeId, Place, Workflow};
 use serde::{Deserialize, de::DeserializeOwned, de::IgnoredAny};
 use serde_json::{Map, Value, value::RawValue};
 
-use super::{Plan, check, outline};
+use super::{
+    Plan,
+    canvas::{self, CanvasEdge, CanvasNode, Converted},
+    check, outline,
+};
 
 /// Bounds on what is read, so that a strange file cannot take the house down.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +49,13 @@ impl Loaded {
 /// Nodes and edges as slices of the text, so that every complaint knows its place.
 #[derive(Deserialize)]
 struct Outline<'t> {
-    #[serde(borrow, default)]
-    nodes: Vec<&'t RawValue>,
-    #[serde(borrow, default)]
-    edges: Vec<&'t RawValue>,
+    #[serde(borrow)]
+    nodes: Option<Vec<&'t RawValue>>,
+    #[serde(borrow)]
+    edges: Option<Vec<&'t RawValue>>,
+    /// Where Rune keeps the graph in a row of its table, and where in a message.
+    #[serde(borrow, alias = "workflow_definition")]
+    workflow_data: Option<&'t RawValue>,
 }
 
 /// Everything but nodes and edges.
@@ -66,10 +73,31 @@ struct Header {
     other: Map<String, Value>,
 }
 
-/// The offset at which each node and edge begins, in the order of the file.
-struct Offsets {
-    nodes: Vec<usize>,
-    edges: Vec<usize>,
+impl Header {
+    /// What stands around the graph fills what the graph does not say itself. The rest of it is about the row or the
+    /// message, not about the workflow.
+    fn within(self, around: Self) -> Self {
+        Self {
+            workflow_id: self.workflow_id.or(around.workflow_id),
+            name: self.name.or(around.name),
+            description: self.description.or(around.description),
+            sample_input: self.sample_input.or(around.sample_input),
+            ..self
+        }
+    }
+}
+
+/// A workflow and the pieces of text its nodes and edges were read from, in the same order.
+struct Parsed<'t> {
+    workflow: Workflow,
+    nodes: Vec<&'t str>,
+    edges: Vec<&'t str>,
+    /// What people have stuck onto the canvas.
+    notes: Vec<Value>,
+    /// Parts that could not be read, with their places.
+    unreadable: Vec<Diagnostic>,
+    /// Complaints that name a node or an edge.
+    found: Vec<Diagnostic>,
 }
 
 /// Reads a workflow. `Err` would stop at the first complaint, so there is none: everything found is in the result.
@@ -78,16 +106,17 @@ pub fn load(bytes: &[u8], limits: &Limits) -> Loaded {
         Ok(text) => text,
         Err(diagnostic) => return Loaded::refused(diagnostic),
     };
-    let (workflow, offsets, mut diagnostics) = match parse(text, limits) {
+    let parsed = match parse(text, limits) {
         Ok(parsed) => parsed,
         Err(diagnostic) => return Loaded::refused(diagnostic),
     };
-    if diagnostics.iter().any(Diagnostic::is_error) {
-        return Loaded { workflow: None, plan: None, hash: String::new(), diagnostics };
+    if !parsed.unreadable.is_empty() {
+        return Loaded { workflow: None, plan: None, hash: String::new(), diagnostics: parsed.unreadable };
     }
-    let workflow = Arc::new(workflow);
+    let workflow = Arc::new(parsed.workflow);
     let (plan, found) = check::compile(&workflow);
-    diagnostics.extend(place_all(found, &workflow, &offsets, text));
+    let found = parsed.found.into_iter().chain(found);
+    let mut diagnostics = place_all(found, &workflow, text, (&parsed.nodes, &parsed.edges));
     diagnostics.sort_by_key(|diagnostic| (diagnostic.severity, diagnostic.place));
     let plan = plan.filter(|_| !diagnostics.iter().any(Diagnostic::is_error)).map(Arc::new);
     Loaded { hash: check::hash_of(&workflow), workflow: Some(workflow), plan, diagnostics }
@@ -110,9 +139,7 @@ fn text_of<'b>(bytes: &'b [u8], limits: &Limits) -> Result<&'b str, Diagnostic> 
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-type Parsed = (Workflow, Offsets, Vec<Diagnostic>);
-
-fn parse(text: &str, limits: &Limits) -> Result<Parsed, Diagnostic> {
+fn parse<'t>(text: &'t str, limits: &Limits) -> Result<Parsed<'t>, Diagnostic> {
     if let Some(offset) = outline::too_deep(text, limits.depth) {
         let message = format!("the file nests objects and arrays deeper than {} levels", limits.depth);
         let diagnostic = Diagnostic::error(Code::TooDeep, message, "flatten the value at this place");
@@ -125,74 +152,177 @@ fn parse(text: &str, limits: &Limits) -> Result<Parsed, Diagnostic> {
             .at_place(Place { line: error.line(), column: error.column() })
     })?;
     if !text.trim_start().starts_with('{') {
-        return Err(wrong_shape(
-            "the file holds JSON, but not an object".to_owned(),
-            Place { line: 1, column: 1 },
-        ));
+        let complaint = Complaint {
+            message: "the file holds JSON, but not an object".to_owned(),
+            place: Place { line: 1, column: 1 },
+        };
+        return Err(complaint.with_hint(SHAPE));
     }
-    let outline: Outline = parse_part(text, text, "the workflow")?;
-    let header: Header = parse_part(text, text, "the workflow")?;
-    check_counts(&outline, limits)?;
-
-    let mut diagnostics = Vec::new();
-    let (nodes, node_offsets) = parse_list::<Node>(text, "nodes", &outline.nodes, &mut diagnostics);
-    let (edges, edge_offsets) = parse_list::<Edge>(text, "edges", &outline.edges, &mut diagnostics);
-    let Header { workflow_id, name, description, sample_input, other, .. } = header;
-    let workflow = Workflow { workflow_id, name, description, sample_input, nodes, edges, other };
-    Ok((workflow, Offsets { nodes: node_offsets, edges: edge_offsets }, diagnostics))
+    let (header, outline) = unwrap(text)?;
+    let (nodes, edges) = (outline.nodes.unwrap_or_default(), outline.edges.unwrap_or_default());
+    check_counts(&nodes, &edges, limits)?;
+    let mut parsed = match canvas::is_canvas(&nodes, &edges) {
+        true => parse_canvas(text, &nodes, &edges),
+        false => parse_plain(text, &nodes, &edges),
+    };
+    if parsed.workflow.nodes.is_empty() && parsed.unreadable.is_empty() {
+        return Err(no_nodes());
+    }
+    parsed.found.extend(unknown_policies(&parsed));
+    parsed.workflow.workflow_id = header.workflow_id.filter(|id| !id.as_str().is_empty());
+    parsed.workflow.name = header.name;
+    parsed.workflow.description = header.description;
+    parsed.workflow.sample_input = header.sample_input;
+    parsed.workflow.other = with_notes(header.other, std::mem::take(&mut parsed.notes));
+    Ok(parsed)
 }
 
-fn check_counts(outline: &Outline<'_>, limits: &Limits) -> Result<(), Diagnostic> {
-    let hint = "split the workflow into smaller ones";
-    if outline.nodes.is_empty() {
-        let hint = "add a node to \"nodes\", for example {\"id\": \"start\", \"type\": \"trigger\"}";
-        return Err(Diagnostic::error(Code::NoNodes, "the workflow has no nodes", hint));
+/// Notes that lie on the canvas join those that are written down already.
+fn with_notes(mut other: Map<String, Value>, notes: Vec<Value>) -> Map<String, Value> {
+    if notes.is_empty() {
+        return other;
     }
-    if outline.nodes.len() > limits.nodes {
-        let message = format!("{} nodes, {} are allowed", outline.nodes.len(), limits.nodes);
+    match other.get_mut("notes") {
+        Some(Value::Array(written)) => written.extend(notes),
+        Some(_) | None => {
+            other.insert("notes".to_owned(), Value::Array(notes));
+        }
+    }
+    other
+}
+
+/// The header and the outline of the graph, which may stand inside a row or a message of Rune.
+fn unwrap(text: &str) -> Result<(Header, Outline<'_>), Diagnostic> {
+    let read = |part| {
+        let header: Header = parse_part(text, part, "the workflow").map_err(|it| it.with_hint(SHAPE))?;
+        let outline: Outline = parse_part(text, part, "the workflow").map_err(|it| it.with_hint(SHAPE))?;
+        Ok((header, outline))
+    };
+    let (header, outline) = read(text)?;
+    match outline.workflow_data {
+        Some(inner) if outline.nodes.is_none() => {
+            let (inside, outline) = read(inner.get())?;
+            Ok((inside.within(header), outline))
+        }
+        Some(_) | None => Ok((header, outline)),
+    }
+}
+
+fn parse_plain<'t>(text: &'t str, nodes: &[&'t RawValue], edges: &[&'t RawValue]) -> Parsed<'t> {
+    let mut unreadable = Vec::new();
+    let (nodes, node_texts) = parse_list(text, "nodes", nodes, SHAPE, &mut unreadable).into_iter().unzip();
+    let (edges, edge_texts) = parse_list(text, "edges", edges, SHAPE, &mut unreadable).into_iter().unzip();
+    let workflow = Workflow { nodes, edges, ..Workflow::default() };
+    Parsed {
+        workflow,
+        nodes: node_texts,
+        edges: edge_texts,
+        notes: Vec::new(),
+        unreadable,
+        found: Vec::new(),
+    }
+}
+
+fn parse_canvas<'t>(text: &'t str, nodes: &[&'t RawValue], edges: &[&'t RawValue]) -> Parsed<'t> {
+    let mut unreadable = Vec::new();
+    let nodes = parse_list::<CanvasNode>(text, "nodes", nodes, CANVAS_SHAPE, &mut unreadable);
+    let edges = parse_list::<CanvasEdge>(text, "edges", edges, CANVAS_SHAPE, &mut unreadable);
+    let (notes, nodes): (Vec<_>, Vec<_>) = nodes.into_iter().partition(|(node, _)| node.is_note());
+    let notes: Vec<Value> = notes.into_iter().map(|(note, _)| note.into_note()).collect();
+    let (nodes, node_texts) = nodes.into_iter().unzip();
+    let (edges, edge_texts) = edges.into_iter().unzip();
+    let Converted { nodes, edges, findings } = canvas::convert(nodes, edges);
+    let workflow = Workflow { nodes, edges, ..Workflow::default() };
+    Parsed { workflow, nodes: node_texts, edges: edge_texts, notes, unreadable, found: findings }
+}
+
+/// A policy that is not known is read as `halt`; its author is told.
+fn unknown_policies(parsed: &Parsed<'_>) -> Vec<Diagnostic> {
+    #[derive(Deserialize)]
+    struct Written {
+        error: Policy,
+    }
+    #[derive(Deserialize)]
+    struct Policy {
+        #[serde(rename = "type")]
+        word: String,
+    }
+    let halting = parsed.workflow.nodes.iter().zip(&parsed.nodes);
+    let halting = halting.filter(|(node, _)| node.error == Some(ErrorPolicy::Halt));
+    let complain = |(node, text): (&Node, &&str)| {
+        let Written { error: Policy { word } } = serde_json::from_str(text).ok()?;
+        let message = format!("the error policy {word:?} is not known and is read as halt");
+        let hint = "write halt, ignore or branch";
+        let warning = Diagnostic::warning(Code::UnknownErrorPolicy, message, hint).at_node(&node.id);
+        (word != "halt").then_some(warning)
+    };
+    halting.filter_map(complain).collect()
+}
+
+fn no_nodes() -> Diagnostic {
+    let hint = "add a node to \"nodes\", for example {\"id\": \"start\", \"type\": \"trigger\"}";
+    Diagnostic::error(Code::NoNodes, "the workflow has no nodes", hint)
+}
+
+fn check_counts(nodes: &[&RawValue], edges: &[&RawValue], limits: &Limits) -> Result<(), Diagnostic> {
+    let hint = "split the workflow into smaller ones";
+    if nodes.is_empty() {
+        return Err(no_nodes());
+    }
+    if nodes.len() > limits.nodes {
+        let message = format!("{} nodes, {} are allowed", nodes.len(), limits.nodes);
         return Err(Diagnostic::error(Code::TooManyNodes, message, hint));
     }
-    if outline.edges.len() > limits.edges {
-        let message = format!("{} edges, {} are allowed", outline.edges.len(), limits.edges);
+    if edges.len() > limits.edges {
+        let message = format!("{} edges, {} are allowed", edges.len(), limits.edges);
         return Err(Diagnostic::error(Code::TooManyEdges, message, hint));
     }
     Ok(())
 }
 
-fn parse_list<T: DeserializeOwned>(
+/// The entries that could be read, each with its text.
+fn parse_list<'t, T: DeserializeOwned>(
     text: &str,
     list: &str,
-    parts: &[&RawValue],
-    diagnostics: &mut Vec<Diagnostic>,
-) -> (Vec<T>, Vec<usize>) {
+    parts: &[&'t RawValue],
+    hint: &str,
+    unreadable: &mut Vec<Diagnostic>,
+) -> Vec<(T, &'t str)> {
     let mut parsed = Vec::with_capacity(parts.len());
-    let mut offsets = Vec::with_capacity(parts.len());
     for (index, part) in parts.iter().enumerate() {
         match parse_part(text, part.get(), &format!("{list}[{index}]")) {
-            Ok(value) => {
-                parsed.push(value);
-                offsets.push(outline::offset_of(text, part.get()));
-            }
-            Err(diagnostic) => diagnostics.push(diagnostic),
+            Ok(value) => parsed.push((value, part.get())),
+            Err(complaint) => unreadable.push(complaint.with_hint(hint)),
         }
     }
-    (parsed, offsets)
+    parsed
 }
 
-fn parse_part<'p, T: Deserialize<'p>>(text: &str, part: &'p str, what: &str) -> Result<T, Diagnostic> {
+/// What a workflow looks like.
+const SHAPE: &str = "a workflow is {\"nodes\": [{\"id\", \"type\", \"parameters\"}], \"edges\": [{\"id\", \"src\", \"dst\"}]}";
+const CANVAS_SHAPE: &str = "a Rune canvas is {\"nodes\": [{\"id\", \"type\", \"data\"}], \"edges\": [{\"id\", \"source\", \"target\"}]}";
+
+/// Something that does not have the shape it should have.
+struct Complaint {
+    message: String,
+    place: Place,
+}
+
+impl Complaint {
+    fn with_hint(self, hint: &str) -> Diagnostic {
+        Diagnostic::error(Code::WrongShape, self.message, hint).at_place(self.place)
+    }
+}
+
+fn parse_part<'p, T: Deserialize<'p>>(text: &str, part: &'p str, what: &str) -> Result<T, Complaint> {
     serde_json::from_str(part).map_err(|error| {
         let start = outline::Lines::new(text).place(outline::offset_of(text, part));
         let place = match error.line() {
             0 | 1 => Place { line: start.line, column: start.column + error.column().saturating_sub(1) },
             line => Place { line: start.line + line - 1, column: error.column() },
         };
-        wrong_shape(format!("{what}: {}", without_place(&error.to_string())), place)
+        Complaint { message: format!("{what}: {}", without_place(&error.to_string())), place }
     })
-}
-
-fn wrong_shape(message: String, place: Place) -> Diagnostic {
-    let hint = "a workflow is {\"nodes\": [{\"id\", \"type\", \"parameters\"}], \"edges\": [{\"id\", \"src\", \"dst\"}]}";
-    Diagnostic::error(Code::WrongShape, message, hint).at_place(place)
 }
 
 /// The parser appends its own place, relative to the part it was given.
@@ -201,18 +331,23 @@ fn without_place(message: &str) -> &str {
 }
 
 /// Adds the places of the nodes and edges that complaints name. Of two with the same id it is the later one.
-fn place_all(found: Vec<Diagnostic>, workflow: &Workflow, offsets: &Offsets, text: &str) -> Vec<Diagnostic> {
-    let nodes: HashMap<&NodeId, usize> =
-        workflow.nodes.iter().map(|node| &node.id).zip(offsets.nodes.iter().copied()).collect();
-    let edges: HashMap<&EdgeId, usize> =
-        workflow.edges.iter().map(|edge| &edge.id).zip(offsets.edges.iter().copied()).collect();
+fn place_all(
+    found: impl Iterator<Item = Diagnostic>,
+    workflow: &Workflow,
+    text: &str,
+    (node_texts, edge_texts): (&[&str], &[&str]),
+) -> Vec<Diagnostic> {
+    let nodes: HashMap<&NodeId, &str> =
+        workflow.nodes.iter().map(|node| &node.id).zip(node_texts.iter().copied()).collect();
+    let edges: HashMap<&EdgeId, &str> =
+        workflow.edges.iter().map(|edge| &edge.id).zip(edge_texts.iter().copied()).collect();
     let lines = outline::Lines::new(text);
     let place = |diagnostic: Diagnostic| {
         let edge = diagnostic.edge_id.as_ref().and_then(|id| edges.get(id));
         match edge.or_else(|| nodes.get(diagnostic.node_id.as_ref()?)) {
-            Some(&offset) => diagnostic.at_place(lines.place(offset)),
+            Some(part) => diagnostic.at_place(lines.place(outline::offset_of(text, part))),
             None => diagnostic,
         }
     };
-    found.into_iter().map(place).collect()
+    found.map(place).collect()
 }

@@ -1,6 +1,7 @@
 //! The plan: a workflow that was found to make sense, with everything looked up that can be known before it runs.
 
 mod cache;
+mod canvas;
 mod check;
 mod describe;
 mod flow;
