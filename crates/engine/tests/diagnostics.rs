@@ -117,6 +117,51 @@ fn kinds_and_parameters() {
 }
 
 #[test]
+fn triggers_that_start_by_themselves() {
+    let schedule = |parameters: &str| {
+        workflow(
+            &format!("{{\"id\": \"a\", \"type\": \"ScheduledTrigger\", \"parameters\": {{{parameters}}}}}"),
+            "",
+        )
+    };
+    for fine in [
+        r#""amount": 1, "unit": "seconds""#,
+        r#""amount": "15", "unit": "minutes""#,
+        r#""amount": 0.5, "unit": "hours""#,
+        r#""amount": 36500, "unit": "days""#,
+    ] {
+        check(&schedule(fine), &[]);
+    }
+    for bad in [
+        r#""amount": 0.9, "unit": "seconds""#,
+        r#""amount": 0, "unit": "days""#,
+        r#""amount": -1, "unit": "hours""#,
+        r#""amount": 40000, "unit": "days""#,
+        r#""amount": "often", "unit": "hours""#,
+        r#""amount": "NaN", "unit": "hours""#,
+        r#""amount": [1], "unit": "hours""#,
+        r#""unit": "hours""#,
+        r#""amount": 5"#,
+        r#""amount": 5, "unit": "weeks""#,
+        r#""amount": 5, "unit": 5"#,
+    ] {
+        check(&schedule(bad), &[(Code::InvalidParameter, "a")]);
+        assert!(load(schedule(bad).as_bytes(), &Limits::default()).plan.is_none(), "{bad}");
+    }
+    let silent = load(schedule("").as_bytes(), &Limits::default());
+    assert!(silent.plan.is_some() && silent.diagnostics[0].message.contains("never starts"), "{silent:?}");
+
+    for kind in ["webhook", "webhookTrigger"] {
+        let hook = |fields: &str| workflow(&format!("{{\"id\": \"a\", \"type\": {kind:?}{fields}}}"), "");
+        check(&hook(""), &[]);
+        check(&hook(r#", "webhook_guid": "7d0e""#), &[]);
+        check(&hook(r#", "parameters": {"path": "/orders/new"}"#), &[]);
+        check(&hook(r#", "webhook_guid": 7"#), &[(Code::InvalidParameter, "a")]);
+        check(&hook(r#", "parameters": {"path": "/"}"#), &[(Code::InvalidParameter, "a")]);
+    }
+}
+
+#[test]
 fn expressions_and_references() {
     let log = |message: &str| {
         format!("{{\"id\": \"a\", \"type\": \"log\", \"parameters\": {{\"message\": {message:?}}}}}")

@@ -15,6 +15,8 @@ mod switch;
 mod trigger;
 mod wait;
 
+pub use trigger::{Occasion, occasion};
+
 use protocol::{Diagnostic, ErrorCode, MessageId, Millis, Node, NodeError, NodeId, Payload};
 use serde_json::{Map, Value};
 

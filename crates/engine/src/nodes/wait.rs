@@ -8,7 +8,8 @@ use crate::plan::{Plan, PlannedNode};
 
 pub struct Wait;
 
-const UNITS: [(&str, f64); 4] =
+/// The words for a length of time, in milliseconds.
+pub(super) const UNITS: [(&str, f64); 4] =
     [("seconds", 1_000.0), ("minutes", 60_000.0), ("hours", 3_600_000.0), ("days", 86_400_000.0)];
 
 impl Kind for Wait {
