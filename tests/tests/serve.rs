@@ -23,11 +23,16 @@ struct Server {
 
 impl Server {
     fn start(workflows: &Path, store: &Path) -> Self {
+        Self::start_with(workflows, store, &[])
+    }
+
+    fn start_with(workflows: &Path, store: &Path, options: &[&str]) -> Self {
         let mut child = runeglass()
             .arg("serve")
             .arg(workflows)
             .arg("--store")
             .arg(store)
+            .args(options)
             .stdout(Stdio::piped())
             .spawn()
             .expect("starts");
@@ -217,4 +222,114 @@ fn a_saved_file_is_heard_of_within_a_second_and_links_out_are_not_followed() {
         .find(|news| news.contains("\"type\":\"workflows\""))
         .expect("the change is heard of within a second");
     assert!(saved.contains("UNKNOWN_KIND") && saved.contains("did you mean simulate"), "{saved}");
+}
+
+/// A folder of workflows with webhooks, and the host that listens for them.
+fn hooked(options: &[&str]) -> (tempfile::TempDir, Server) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let workflows = folder.path().join("workflows");
+    fs::create_dir(&workflows).expect("made");
+    let hook = |path: &str, node: Value| {
+        let workflow = json!({
+            "nodes": [
+                node,
+                {"id": "hand", "type": "trigger"},
+                {"id": "say", "type": "log", "parameters": {"message": "$trigger"}},
+                {"id": "other", "type": "log", "parameters": {"message": "by hand"}}
+            ],
+            "edges": [{"id": "1", "src": "hook", "dst": "say"}, {"id": "2", "src": "hand", "dst": "other"}]
+        });
+        fs::write(workflows.join(path), workflow.to_string()).expect("written");
+    };
+    hook("guid.json", json!({"id": "hook", "type": "webhook", "webhook_guid": "7d0e-11"}));
+    let path = json!({"path": "/orders/new order"});
+    hook("path.json", json!({"id": "hook", "type": "webhookTrigger", "parameters": path}));
+    for file in ["twin-a.json", "twin-b.json"] {
+        hook(file, json!({"id": "hook", "type": "webhook", "webhook_guid": "twin"}));
+    }
+    let marked = json!({"id": "hook", "type": "webhook", "webhook_guid": "broken", "error": {"type": "branch", "error_edge": "9"}});
+    hook("broken.json", marked);
+    let server = Server::start_with(&workflows, &folder.path().join("store.db"), options);
+    (folder, server)
+}
+
+#[test]
+fn a_program_starts_a_workflow_by_its_webhook() {
+    let (_folder, server) = hooked(&["--triggers"]);
+    let cookie = server.enter();
+    let mut updates = http::events(server.port, "/api/updates", &cookie);
+    for (path, body, said) in [
+        ("/hooks/7d0e-11", "{\"name\": \"Ada\"}", "{\"name\":\"Ada\"}"),
+        ("/hooks/7d0e-11", "[1, 2]", "[1,2]"),
+        ("/hooks/orders/new%20order", "", "{}"),
+    ] {
+        let answer = post(server.port, path, "", body);
+        assert_eq!(answer.status, 202, "{path}: {}", answer.body);
+        let id = serde_json::from_str::<Value>(&answer.body).expect("JSON")["execution_id"].clone();
+        let completed = |news: &String| {
+            let list: Value = serde_json::from_str(news).expect("JSON");
+            list.as_array().expect("a list").iter().any(|update| {
+                update["data"]["execution_id"] == id && update["data"]["summary"]["phase"] == "completed"
+            })
+        };
+        assert!(updates.any(|news| completed(&news)), "{path} completes");
+        let request = json!({"type": "execution", "execution_id": id}).to_string();
+        let view: Value =
+            serde_json::from_str(&post(server.port, "/api/call", &cookie, &request).body).expect("JSON");
+        let nodes = &view["data"]["nodes"];
+        assert_eq!(nodes["say"]["state"], "success", "{view}");
+        for node in ["hand", "other"] {
+            assert_eq!(nodes[node]["state"], "skipped", "only the webhook starts: {view}");
+        }
+        let request = json!({"type": "node_detail", "execution_id": id, "node_id": "say"}).to_string();
+        let detail: Value =
+            serde_json::from_str(&post(server.port, "/api/call", &cookie, &request).body).expect("JSON");
+        assert_eq!(detail["data"]["firings"][0]["output"]["data"]["json"]["message"], said, "{detail}");
+    }
+}
+
+#[test]
+fn a_call_that_cannot_be_served_is_told_why_and_a_web_page_cannot_call() {
+    let (_folder, server) = hooked(&["--triggers"]);
+    let port = server.port;
+    for (path, body, status, words) in [
+        ("/hooks/7d0e-11", "{\"name\":", 400, vec!["not JSON"]),
+        ("/hooks/nobody", "", 404, vec!["no such webhook"]),
+        ("/hooks/twin", "", 409, vec!["twin-a.json", "twin-b.json"]),
+        ("/hooks/broken", "", 422, vec!["broken.json cannot run", "error_edge"]),
+    ] {
+        let answer = post(port, path, "", body);
+        let problem: Value =
+            serde_json::from_str(&answer.body).unwrap_or_else(|_| panic!("{path}: {}", answer.body));
+        assert_eq!(answer.status, status, "{path}: {problem}");
+        assert!(words.iter().all(|word| answer.body.contains(word)), "{path}: {problem}");
+        assert!(
+            ["code", "message", "hint"].iter().all(|field| problem[field].is_string()),
+            "{path}: {problem}"
+        );
+        if status == 404 {
+            assert!(!answer.body.contains(".json") && !answer.body.contains("twin"), "{problem}");
+        }
+    }
+    for foreign in ["Origin: https://evil.example\r\n", "Origin: null\r\n"] {
+        assert_eq!(post(port, "/hooks/7d0e-11", foreign, "{}").status, 403, "{foreign}");
+    }
+    let rebound = "POST /hooks/7d0e-11 HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+    assert_eq!(send(port, rebound).status, 403);
+    let ours = format!("Origin: http://127.0.0.1:{port}\r\n");
+    assert_eq!(post(port, "/hooks/7d0e-11", &ours, "{}").status, 202);
+    assert_eq!(post(port, "/hooks/7d0e-11", "", &"1".repeat(11 * 1024 * 1024)).status, 413);
+    assert_eq!(get(port, "/hooks/7d0e-11", "").status, 401);
+    assert_eq!(
+        post(port, "/api/call", "", "{\"type\":\"snapshot\"}").status,
+        401,
+        "the other doors stay shut"
+    );
+}
+
+#[test]
+fn nothing_starts_by_a_trigger_unless_asked_for() {
+    let (_folder, server) = hooked(&[]);
+    assert_eq!(post(server.port, "/hooks/7d0e-11", "", "{}").status, 401);
+    assert_ne!(post(server.port, "/hooks/7d0e-11", &server.enter(), "{}").status, 202);
 }

@@ -66,6 +66,7 @@ impl Executions {
 impl Execution {
     pub fn start(start: &Start, now: Millis) -> Result<(Self, Vec<Event>), LedgerError> {
         let definition = serde_json::to_value(&*start.plan.workflow).unwrap_or_default();
+        let everywhere = || start.plan.starts.iter().map(|&node| start.plan.nodes[node].id.clone()).collect();
         let fact = Fact::ExecutionStarted(ExecutionStarted {
             workflow_id: start.workflow_id.clone(),
             title: start.title.clone(),
@@ -73,7 +74,7 @@ impl Execution {
             definition_hash: start.plan.hash.clone(),
             definition: Payload::new(definition),
             input: start.input.clone(),
-            starts: start.plan.starts.iter().map(|&node| start.plan.nodes[node].id.clone()).collect(),
+            starts: start.starts.clone().unwrap_or_else(everywhere),
         });
         let ledger = Ledger::new(start.execution_id.clone(), Arc::clone(&start.plan));
         let mut execution = Self::over(start.execution_id.clone(), ledger);

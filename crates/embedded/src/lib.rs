@@ -10,7 +10,7 @@ use std::sync::{
 };
 
 use engine::{Again, Plan};
-use protocol::{Event, ExecutionId, Millis, Payload, WorkflowId};
+use protocol::{Event, ExecutionId, Millis, NodeId, Payload, WorkflowId};
 use recording::{LedgerError, Store, StoreError};
 use runtime::{Announcement, Backend, Clock, Conclusion, Delivery, Receipt, Stopped};
 use tokio::sync::{Notify, mpsc};
@@ -43,6 +43,8 @@ pub struct Start {
     pub input: Payload,
     /// The file the workflow was read from, for people.
     pub path: Option<String>,
+    /// Where it starts; at every start of the plan where absent.
+    pub starts: Option<Vec<NodeId>>,
 }
 
 /// A large fan-out wakes this many workers at most; they find the rest by themselves.

@@ -113,6 +113,8 @@ pub enum ProblemCode {
     NotFound,
     InvalidRequest,
     InvalidWorkflow,
+    /// More than one thing answers to what was asked for.
+    Ambiguous,
     StoreInUse,
     StoreRefused,
     StoreFull,

@@ -6,6 +6,7 @@ mod keyring;
 mod library;
 mod live;
 mod problem;
+mod triggers;
 
 use std::{
     path::{Path, PathBuf},
@@ -34,6 +35,7 @@ pub use runtime::{
     AddressPolicy, Clock,
     credentials::{CredentialFile, FileError, KeeperError},
 };
+pub use triggers::{Schedules, Trigger, Turn};
 
 use live::Live;
 pub use problem::from_store as store_problem;
@@ -95,6 +97,7 @@ pub struct Session {
     live: Arc<Live>,
     library: Option<Arc<Library>>,
     metrics: Metrics,
+    clock: Clock,
     recovered: Vec<ExecutionId>,
     _temporary: Option<tempfile::TempDir>,
 }
@@ -127,14 +130,15 @@ impl Session {
             recovered = engine.recover(&store).await.map_err(|error| from_engine(&error))?;
         }
         let outside = options.reach.world(&options.clock)?;
-        let workshop = Workshop::new(options.clock, outside);
+        let workshop = Workshop::new(options.clock.clone(), outside);
         let metrics = workshop.metrics.clone();
         live.work(Arc::clone(&engine), workshop, WORKERS);
         let library = match options.folder {
             Some(folder) => Some(Library::watch(&folder, Arc::clone(&live))?),
             None => None,
         };
-        Ok(Self { store, engine, live, library, metrics, recovered, _temporary: temporary })
+        let clock = options.clock;
+        Ok(Self { store, engine, live, library, metrics, clock, recovered, _temporary: temporary })
     }
 
     /// The usual place of the store: the user's data folder.
@@ -212,6 +216,18 @@ impl Session {
         path: Option<String>,
         input: Option<Payload>,
     ) -> Result<Started, Problem> {
+        self.start_with(plan, name, path, input, None).await
+    }
+
+    /// Starts a plan at some of its nodes; at all its triggers where none are named.
+    async fn start_with(
+        &self,
+        plan: Arc<Plan>,
+        name: &str,
+        path: Option<String>,
+        input: Option<Payload>,
+        starts: Option<Vec<NodeId>>,
+    ) -> Result<Started, Problem> {
         let mut random = [0u8; 8];
         getrandom::fill(&mut random).map_err(|error| {
             Problem::new(ProblemCode::Infrastructure, format!("no random id: {error}"), "try again")
@@ -226,6 +242,7 @@ impl Session {
             input: input.unwrap_or_else(|| Payload::new(sample())),
             plan,
             path,
+            starts,
         };
         let statuses = Statuses::new(execution_id.clone(), self.engine.feed());
         self.engine.start(start).await.map_err(|error| from_engine(&error))?;
@@ -260,16 +277,14 @@ impl Session {
     }
 
     async fn run_file(&self, path: &str, input: Option<Payload>) -> Result<Started, Problem> {
-        let library = self.library.as_ref().ok_or_else(|| {
-            Problem::new(
-                ProblemCode::NotFound,
-                "no workflow folder is open",
-                "start with a folder of workflows",
-            )
-        })?;
-        let loaded = library.load(path)?;
-        let plan = runnable(loaded, path)?;
+        let plan = runnable(self.library()?.load(path)?, path)?;
         self.start(plan, &stem(Path::new(path)), Some(path.to_owned()), input).await
+    }
+
+    fn library(&self) -> Result<&Library, Problem> {
+        let hint = "start with a folder of workflows";
+        let missing = || Problem::new(ProblemCode::NotFound, "no workflow folder is open", hint);
+        self.library.as_deref().ok_or_else(missing)
     }
 
     async fn execution(&self, id: &ExecutionId) -> Result<ExecutionView, Problem> {

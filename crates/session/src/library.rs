@@ -4,14 +4,14 @@ use std::{
     fs,
     io::Read,
     path::{Component, Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
 use engine::{Limits, Loaded};
 use notify::{RecursiveMode, Watcher};
-use protocol::{Diagnostic, DiagnosticCode, Problem, ProblemCode, WorkflowEntry};
-use tokio::sync::mpsc;
+use protocol::{Diagnostic, DiagnosticCode, Problem, ProblemCode, Workflow, WorkflowEntry};
+use tokio::sync::{mpsc, watch};
 
 use crate::{live::Live, problem::from_io, stem};
 
@@ -22,7 +22,7 @@ const QUIET: Duration = Duration::from_millis(80);
 
 pub struct Library {
     folder: PathBuf,
-    entries: Mutex<Vec<WorkflowEntry>>,
+    entries: watch::Sender<Vec<WorkflowEntry>>,
 }
 
 impl Library {
@@ -38,7 +38,7 @@ impl Library {
                 "name the folder that holds the workflows",
             ));
         }
-        let library = Arc::new(Self { entries: Mutex::new(scan(&folder)), folder });
+        let library = Arc::new(Self { entries: watch::Sender::new(scan(&folder)), folder });
         let (changed, changes) = mpsc::channel(1);
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             // Reading a file is an event too, and our own reading must not wake us.
@@ -66,7 +66,19 @@ impl Library {
     }
 
     pub fn entries(&self) -> Vec<WorkflowEntry> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.entries.borrow().clone()
+    }
+
+    /// The entries, and a word whenever they have changed.
+    pub(crate) fn follow(&self) -> watch::Receiver<Vec<WorkflowEntry>> {
+        self.entries.subscribe()
+    }
+
+    /// The paths of the workflows that are such; one with errors counts, so that whoever wants it hears of them.
+    pub(crate) fn paths(&self, are: impl Fn(&Workflow) -> bool) -> Vec<String> {
+        let entries = self.entries.borrow();
+        let such = entries.iter().filter(|entry| entry.definition.as_ref().is_some_and(&are));
+        such.map(|entry| entry.path.clone()).collect()
     }
 
     /// Reads a file of this folder as it is now.
@@ -83,10 +95,11 @@ impl Library {
     /// Reads the folder again; true if anything is different.
     fn refresh(&self) -> bool {
         let fresh = scan(&self.folder);
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        let changed = *entries != fresh;
-        *entries = fresh;
-        changed
+        self.entries.send_if_modified(|entries| {
+            let changed = *entries != fresh;
+            *entries = fresh;
+            changed
+        })
     }
 }
 

@@ -59,13 +59,13 @@ pub fn refuse(status: StatusCode, problem: &Problem) -> Response {
     (status, Json(problem)).into_response()
 }
 
-fn status(code: ProblemCode) -> StatusCode {
+pub fn status(code: ProblemCode) -> StatusCode {
     match code {
         ProblemCode::NotFound => StatusCode::NOT_FOUND,
         ProblemCode::InvalidRequest => StatusCode::BAD_REQUEST,
         ProblemCode::InvalidWorkflow => StatusCode::UNPROCESSABLE_ENTITY,
         ProblemCode::ReadOnly => StatusCode::FORBIDDEN,
-        ProblemCode::StoreInUse | ProblemCode::StoreRefused => StatusCode::CONFLICT,
+        ProblemCode::Ambiguous | ProblemCode::StoreInUse | ProblemCode::StoreRefused => StatusCode::CONFLICT,
         ProblemCode::StoreFull => StatusCode::INSUFFICIENT_STORAGE,
         ProblemCode::Infrastructure => StatusCode::INTERNAL_SERVER_ERROR,
     }

@@ -1,16 +1,17 @@
-//! Who may speak to the web host: a browser on this machine that was given the link, and nobody else.
+//! Who may speak to the web host: a browser on this machine that was given the link. Where webhooks are asked for,
+//! programs on this machine may call those; a web page may not.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::{
     extract::{Request, State},
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use protocol::{Problem, ProblemCode};
 
-use super::api::refuse;
+use super::{api::refuse, hooks};
 
 pub struct Guard {
     port: u16,
@@ -18,11 +19,13 @@ pub struct Guard {
     token: Mutex<Option<String>>,
     /// In the cookie of the browser that used the link.
     secret: String,
+    /// Programs may call webhooks.
+    hooks: bool,
 }
 
 impl Guard {
-    pub fn new(port: u16) -> Result<Self, Problem> {
-        Ok(Self { port, token: Mutex::new(Some(random_word()?)), secret: random_word()? })
+    pub fn new(port: u16, hooks: bool) -> Result<Self, Problem> {
+        Ok(Self { port, token: Mutex::new(Some(random_word()?)), secret: random_word()?, hooks })
     }
 
     pub fn url(&self) -> String {
@@ -49,6 +52,11 @@ impl Guard {
         let wanted = format!("{}={}", self.cookie_name(), self.secret);
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|cookie| cookie.to_str().ok());
         cookies.flat_map(|cookies| cookies.split(';')).any(|cookie| same(cookie.trim(), &wanted))
+    }
+
+    /// A call needs no session: who makes it is a program, and it learns no more than that something has started.
+    fn is_call(&self, request: &Request) -> bool {
+        self.hooks && request.method() == Method::POST && request.uri().path().starts_with(hooks::PREFIX)
     }
 
     /// True for the first use of the link.
@@ -84,7 +92,7 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
             StatusCode::FORBIDDEN,
             &Problem::new(ProblemCode::InvalidRequest, "this request comes from elsewhere", hint),
         )
-    } else if guard.has_session(headers) {
+    } else if guard.has_session(headers) || guard.is_call(&request) {
         next.run(request).await
     } else if offered.is_some_and(|token| guard.spend(token)) {
         guard.open_session()

@@ -3,6 +3,7 @@
 mod api;
 mod assets;
 mod guard;
+mod hooks;
 
 use std::{net::Ipv4Addr, path::PathBuf, sync::Arc};
 
@@ -17,7 +18,13 @@ use crate::{
 use guard::Guard;
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  runeglass serve workflows --port 7788")]
+#[command(after_help = "\
+Examples:
+  runeglass serve workflows --port 7788
+  runeglass serve workflows --port 7788 --triggers
+  curl -X POST http://127.0.0.1:7788/hooks/NAME -d '{\"name\": \"Ada\"}'
+
+Nothing starts by itself unless --triggers asks for it.")]
 pub struct ServeArguments {
     /// The folder of workflows to watch.
     #[arg(default_value = "workflows")]
@@ -30,6 +37,10 @@ pub struct ServeArguments {
     port: u16,
     #[command(flatten)]
     reach: ReachArguments,
+    /// Start workflows by their triggers too: schedules when they are due, webhooks by POST /hooks/NAME, where NAME
+    /// is the webhook_guid or the path of the trigger. Programs on this machine need no session for that.
+    #[arg(long)]
+    triggers: bool,
 }
 
 /// A request larger than this is refused.
@@ -43,15 +54,17 @@ pub async fn serve(arguments: ServeArguments) -> Result<Outcome, CommandError> {
         .await
         .map_err(|error| CommandError::io(&format!("listen on port {}", arguments.port), &error))?;
     let port = listener.local_addr().map_err(|error| CommandError::io("listen", &error))?.port();
-    let guard = Arc::new(Guard::new(port)?);
+    let guard = Arc::new(Guard::new(port, arguments.triggers)?);
 
     say(&format!("Runeglass is at {}", guard.url()))?;
     say("The link works once; it opens a session for that browser. Ctrl+C ends it.")?;
-    let app = Router::new()
-        .route("/api/call", routing::post(api::call))
-        .route("/api/updates", routing::get(api::updates))
-        .route("/metrics", routing::get(api::metrics))
-        .fallback(assets::serve)
+    if arguments.triggers {
+        say(&format!(
+            "Triggers are on: schedules start by themselves, POST http://127.0.0.1:{port}{}NAME starts a webhook.",
+            hooks::PREFIX
+        ))?;
+    }
+    let app = router(arguments.triggers)
         .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES))
         .layer(middleware::from_fn_with_state(Arc::clone(&guard), guard::check))
         .with_state(Arc::clone(&session));
@@ -60,9 +73,22 @@ pub async fn serve(arguments: ServeArguments) -> Result<Outcome, CommandError> {
             served.map_err(|error| CommandError::io("serve", &error))?;
         }
         () = ended() => {}
+        served = hooks::keep_schedules(&session), if arguments.triggers => served?,
     }
     session.close().await?;
     Ok(Outcome::Completed)
+}
+
+fn router(triggers: bool) -> Router<Arc<Session>> {
+    let app = Router::new()
+        .route("/api/call", routing::post(api::call))
+        .route("/api/updates", routing::get(api::updates))
+        .route("/metrics", routing::get(api::metrics))
+        .fallback(assets::serve);
+    match triggers {
+        true => app.route(&format!("{}{{*name}}", hooks::PREFIX), routing::post(hooks::call)),
+        false => app,
+    }
 }
 
 /// Ctrl+C, or a polite end from outside.
