@@ -12,7 +12,7 @@ help:
 	@echo "make run       open Runeglass with the sample workflows (in a browser where there is no display)"
 	@echo "make test      everything: lints, Rust, user interface, browser and desktop end to end"
 	@echo "make lint      rustfmt, clippy, tsc and eslint"
-	@echo "make bench     how fast it is here (a release build)"
+	@echo "make bench     how fast it is here, beside Node-RED and a bare skeleton (a release build)"
 	@echo "make storm     a million random workflows against the oracle (a release build)"
 	@echo "make generate  write the TypeScript and the JSON Schema that are made from the Rust types"
 
@@ -51,7 +51,7 @@ bench: $(UI_BUILT)
 	@.make/packages run
 	@echo "Building for speed (the first time takes several minutes) …"
 	@cargo build --release --locked -p runeglass-cli
-	@target/release/runeglass bench
+	@target/release/runeglass bench --node-red .make/node-red.mjs
 
 storm: $(UI_BUILT)
 	@.make/packages run

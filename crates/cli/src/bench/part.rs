@@ -1,0 +1,75 @@
+//! One part of the bench, measured in a process of its own.
+
+use std::process::{Command, Stdio};
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use super::{fan_out, hop, skeleton};
+use crate::outcome::CommandError;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// F(N), and the memory it takes.
+    FanOut,
+    /// F(N) with a small and with a large trigger.
+    Ballast,
+    /// One node behind a trigger, again and again.
+    Hop,
+    /// The least that any engine would have to do.
+    Skeleton,
+}
+
+impl Part {
+    pub async fn measure(self, items: usize) -> Result<Value, CommandError> {
+        match self {
+            Self::FanOut => fan_out::measure(items).await,
+            Self::Ballast => fan_out::measure_ballast(items).await,
+            Self::Hop => hop::measure().await,
+            Self::Skeleton => skeleton::measure(items).await.map_err(|error| {
+                CommandError::io("measure the bare skeleton", &std::io::Error::other(error))
+            }),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::FanOut => "fan-out",
+            Self::Ballast => "ballast",
+            Self::Hop => "hop",
+            Self::Skeleton => "skeleton",
+        }
+    }
+}
+
+pub fn in_child(part: Part, items: usize) -> Result<Value, CommandError> {
+    let failed = |error: &std::io::Error| CommandError::io(&format!("measure {}", part.name()), error);
+    let program = std::env::current_exe().map_err(|error| failed(&error))?;
+    let items = items.to_string();
+    let child = Command::new(program)
+        .args(["bench", "--part", part.name(), "--items", &items])
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| failed(&error))?;
+    if !child.status.success() {
+        return Err(failed(&std::io::Error::other(format!("the process ended with {}", child.status))));
+    }
+    serde_json::from_slice(&child.stdout).map_err(|error| failed(&error.into()))
+}
+
+/// Milliseconds of several runs as they are reported: the best, because noise only ever adds, and the median, because
+/// others are measured by theirs.
+pub fn times(mut millis: Vec<f64>) -> Value {
+    millis.sort_by(f64::total_cmp);
+    json!({"best": percentile(&millis, 0.0), "median": percentile(&millis, 0.5), "runs": millis.len()})
+}
+
+/// Of figures in ascending order.
+pub fn percentile(sorted: &[f64], share: f64) -> f64 {
+    let last = sorted.len().saturating_sub(1);
+    sorted.get((last as f64 * share).round() as usize).copied().unwrap_or_default()
+}
+
+pub fn millis_since(began: tokio::time::Instant) -> f64 {
+    began.elapsed().as_secs_f64() * 1_000.0
+}
