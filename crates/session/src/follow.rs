@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use protocol::{Event, ExecutionId, StatusLine};
+use protocol::{Event, ExecutionId, ExecutionStatus, Fact, StatusLine};
 use recording::StatusFold;
 use tokio::sync::mpsc;
 
@@ -41,6 +41,28 @@ impl Statuses {
             statuses.lines.extend(said.into_iter().filter(|line| matches!(line, StatusLine::Completion(_))));
         }
         statuses
+    }
+
+    /// Waits for the end without making the messages that lead there, which is what a host does that shows the view.
+    /// `None` when the engine has stopped before it.
+    pub async fn end(mut self) -> Option<ExecutionStatus> {
+        let id = self.execution_id;
+        let end = |event: &Event| match &event.fact {
+            Fact::ExecutionEnded(ended) if event.execution_id == id => Some(ended.status),
+            Fact::ExecutionEnded(_)
+            | Fact::ExecutionStarted(_)
+            | Fact::NodeStarted(_)
+            | Fact::NodeParked(_)
+            | Fact::NodeSucceeded(_)
+            | Fact::NodeFailed(_)
+            | Fact::TimedOut(_) => None,
+        };
+        loop {
+            let group = self.feed.recv().await?;
+            if let Some(status) = group.iter().find_map(end) {
+                return Some(status);
+            }
+        }
     }
 
     /// The next message. `None` after the completion, or when the engine has stopped before it.

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::Arc};
 
 use engine::{Limits, Plan};
-use protocol::{Payload, StatusLine};
+use protocol::{ExecutionStatus, Payload};
 use runtime::Clock;
 use serde_json::{Value, json};
 use session::{Keep, Options, Session, runnable};
@@ -91,15 +91,13 @@ pub async fn open(path: &Path) -> Result<Session, CommandError> {
 
 /// From the wish to start until the end is durable and told.
 pub async fn run(session: &Session, plan: &Arc<Plan>, input: Option<Payload>) -> Result<(), CommandError> {
-    let mut started = session.start(Arc::clone(plan), "bench", None, input).await?;
-    while let Some(line) = started.statuses.next().await {
-        if let StatusLine::Completion(completion) = line
-            && completion.status != protocol::ExecutionStatus::Completed
-        {
-            return Err(CommandError::usage("the benchmark did not complete", "run `make test`"));
+    let started = session.start(Arc::clone(plan), "bench", None, input).await?;
+    match started.statuses.end().await {
+        Some(ExecutionStatus::Completed) => Ok(()),
+        Some(ExecutionStatus::Failed | ExecutionStatus::Halted) | None => {
+            Err(CommandError::usage("the benchmark did not complete", "run `make test`"))
         }
     }
-    Ok(())
 }
 
 /// The store once its write-ahead log has been worked in, so that no page counts twice.
