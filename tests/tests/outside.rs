@@ -291,7 +291,15 @@ async fn until_an_attempt_fails(path: &Path, plan: Arc<Plan>) {
     let mut feed = engine.feed();
     tokio::spawn(runtime::work(Arc::clone(&engine), Workshop::new(clock.clone(), local::world(&clock)), 4));
     let (execution_id, workflow_id, title) = ("x".into(), "x".into(), "X".to_owned());
-    let start = Start { execution_id, workflow_id, title, plan, input: Payload::new(json!({})), path: None };
+    let start = Start {
+        execution_id,
+        workflow_id,
+        title,
+        plan,
+        input: Payload::new(json!({})),
+        path: None,
+        starts: None,
+    };
     engine.start(start).await.expect("it starts");
     let failed = |event: &Event| matches!(event.fact, Fact::AttemptFailed(_));
     while !feed.recv().await.expect("events").iter().any(failed) {}

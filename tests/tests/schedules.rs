@@ -5,7 +5,7 @@ use std::{fs, path::Path, sync::Arc};
 use protocol::{Request, Response};
 use runtime::Clock;
 use serde_json::{Value, json};
-use session::{Keep, Options, Session, Turn};
+use session::{Keep, Options, Reach, Session, Turn};
 use tokio::sync::mpsc;
 
 const SECOND: i64 = 1_000;
@@ -29,6 +29,7 @@ impl Host {
             folder: Some(folder.path().to_owned()),
             clock: clock.clone(),
             recover: false,
+            reach: Reach::default(),
         };
         let session = Arc::new(Session::open(options).await.expect("a session"));
         let (told, turns) = mpsc::channel(64);
@@ -160,4 +161,21 @@ async fn files_that_appear_change_break_and_vanish_are_followed() {
     host.expect(&["following 0"]).await;
     host.pass(60 * SECOND).await;
     host.expect(&[]).await;
+}
+
+#[tokio::test]
+async fn a_join_does_not_wait_for_the_trigger_that_was_not_fired() {
+    let mut joined = every(10, 1);
+    let nodes = joined["nodes"].as_array_mut().expect("a list");
+    nodes.push(json!({"id": "both", "type": "merge", "parameters": {"wait_mode": "wait_for_all"}}));
+    let edges = joined["edges"].as_array_mut().expect("a list");
+    edges.push(json!({"id": "3", "src": "clock", "dst": "both"}));
+    edges.push(json!({"id": "4", "src": "hand", "dst": "both"}));
+    let mut host = Host::open(&[("joined.json", joined)]).await;
+    host.expect(&["following 1"]).await;
+    host.pass(15 * SECOND).await;
+    host.expect(&["started joined.json clock", "ended joined.json"]).await;
+    let Response::Snapshot(snapshot) = host.ask(Request::Snapshot).await else { panic!("a snapshot") };
+    let summary = serde_json::to_value(&snapshot.executions[0]).expect("JSON");
+    assert_eq!(summary["phase"], "completed", "{summary}");
 }

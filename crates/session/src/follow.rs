@@ -53,6 +53,7 @@ impl Statuses {
             | Fact::ExecutionStarted(_)
             | Fact::NodeStarted(_)
             | Fact::NodeParked(_)
+            | Fact::AttemptFailed(_)
             | Fact::NodeSucceeded(_)
             | Fact::NodeFailed(_)
             | Fact::TimedOut(_) => None,

@@ -6,7 +6,7 @@ use engine::{Limits, Plan};
 use protocol::{ExecutionStatus, Payload};
 use runtime::Clock;
 use serde_json::{Value, json};
-use session::{Keep, Options, Session, runnable};
+use session::{Keep, Options, Reach, Session, runnable};
 use sqlx::{ConnectOptions, Connection, sqlite::SqliteConnectOptions};
 
 use super::part::{millis_since, times};
@@ -86,7 +86,7 @@ async fn once(plan: &Arc<Plan>, items: usize, ballast_bytes: usize) -> Result<Ru
 
 pub async fn open(path: &Path) -> Result<Session, CommandError> {
     let (keep, clock) = (Keep::At(path.to_owned()), Clock::system());
-    Ok(Session::open(Options { keep, folder: None, clock, recover: false }).await?)
+    Ok(Session::open(Options { keep, folder: None, clock, recover: false, reach: Reach::default() }).await?)
 }
 
 /// From the wish to start until the end is durable and told.

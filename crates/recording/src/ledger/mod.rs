@@ -16,7 +16,7 @@ use std::{
 use engine::{Context, Failures, Input, Joined, Message, Plan, nodes::ScopeEffect, result_of};
 use protocol::{
     AttemptFailed, Consequence, Echo, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis,
-    NodeError, NodeFailed, NodeSucceeded, Payload, TimedOut,
+    NodeError, NodeFailed, NodeId, NodeSucceeded, Payload, TimedOut,
 };
 use serde_json::json;
 
@@ -239,7 +239,7 @@ impl Ledger {
                         None,
                     );
                 }
-                self.rule_out(&Context::start(started.input.clone()));
+                self.rule_out(&started.starts, &Context::start(started.input.clone()));
             }
             Fact::NodeStarted(started) => {
                 let opened = self.opened(event, &started.firing)?;
@@ -331,11 +331,12 @@ impl Ledger {
     }
 
     /// Nodes that nothing leads to and nothing starts will never say anything.
-    fn rule_out(&mut self, context: &Context) {
+    fn rule_out(&mut self, starts: &[NodeId], context: &Context) {
         let plan = Arc::clone(&self.plan);
         let mut led_to = vec![false; plan.nodes.len()];
         plan.edges.iter().for_each(|edge| led_to[edge.to] = true);
-        for node in (0..plan.nodes.len()).filter(|node| !led_to[*node] && !plan.starts.contains(node)) {
+        let silent = |node: &usize| !led_to[*node] && !starts.contains(&plan.nodes[*node].id);
+        for node in (0..plan.nodes.len()).filter(silent) {
             self.pass_on(node, &Lineage::default(), &Word::Done(context));
         }
     }
