@@ -16,6 +16,6 @@ mod step;
 
 pub use plan::{Flow, Input, Limits, Loaded, Plan, PlannedEdge, PlannedNode, Target, load, load_once};
 pub use step::{
-    Again, Context, Effects, Failure, Failures, Joined, Message, Output, Prepared, Retry, Slot, Work,
-    conclude, prepare, result_of,
+    Again, Context, Effects, Failure, Failures, Joined, Message, Output, Prepared, Retry, Slot, Trace, Work,
+    conclude, prepare,
 };

@@ -39,13 +39,13 @@ fn run(plan: &Plan, input: Value) -> BTreeMap<String, Result<Value, (ErrorCode, 
         };
         let effects = conclude(plan, &message, answer);
         let node = &plan.nodes[message.node];
-        let context = message.context.after(node, effects.outcome.as_ref().map(|output| &output.payload));
+        let trace = message.context.after(node, effects.outcome.as_ref().map(|output| &output.payload));
         let shown = effects.outcome.map(|output| output.payload.value().clone());
         results.insert(node.id.to_string(), shown.map_err(|error| (error.code, error.message)));
         messages.extend(effects.taken.into_iter().map(|edge| Message {
             id: message.id.child(&plan.edges[edge].source.id, 0),
             node: plan.edges[edge].to,
-            context: context.clone(),
+            context: trace.context.clone(),
             ..message.clone()
         }));
     }

@@ -214,6 +214,21 @@ pub struct ExecutionEnded {
 }
 
 impl Fact {
+    /// Every payload the fact carries.
+    pub fn payloads(&self) -> impl Iterator<Item = &Payload> {
+        let (one, more): (Option<&Payload>, Option<&Payload>) = match self {
+            Self::ExecutionStarted(started) => (Some(&started.definition), Some(&started.input)),
+            Self::NodeStarted(started) => (started.parameters.as_ref(), None),
+            Self::NodeSucceeded(done) => (Some(&done.output), done.items.as_ref()),
+            Self::NodeParked(_)
+            | Self::AttemptFailed(_)
+            | Self::NodeFailed(_)
+            | Self::TimedOut(_)
+            | Self::ExecutionEnded(_) => (None, None),
+        };
+        one.into_iter().chain(more)
+    }
+
     /// Every payload the fact carries, so that a store can keep large ones elsewhere.
     pub fn payloads_mut(&mut self) -> Vec<&mut Payload> {
         match self {

@@ -1,4 +1,4 @@
-//! A JSON value that stays raw text until somebody looks inside.
+//! A JSON value that stays raw text until somebody looks inside, or a value until somebody writes it down.
 
 use std::{
     fmt,
@@ -8,23 +8,20 @@ use std::{
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, value::RawValue};
 
-/// Shared and immutable: a clone costs a counter, and the text is parsed at most once however many readers it has.
+/// Shared and immutable: a clone costs a counter; the text is parsed, or the value written, at most once however many
+/// readers it has.
 #[derive(Clone)]
 pub struct Payload(Arc<Inner>);
 
+/// One of the two is there from the beginning.
 struct Inner {
-    text: Box<RawValue>,
+    text: OnceLock<Box<RawValue>>,
     parsed: OnceLock<Value>,
 }
 
 impl Payload {
     pub fn new(value: Value) -> Self {
-        let text = match serde_json::value::to_raw_value(&value) {
-            Ok(text) => text,
-            // A `Value` has string keys and finite numbers only, so it always has a text.
-            Err(error) => unreachable!("a JSON value without a text: {error}"),
-        };
-        Self(Arc::new(Inner { text, parsed: OnceLock::from(value) }))
+        Self(Arc::new(Inner { text: OnceLock::new(), parsed: OnceLock::from(value) }))
     }
 
     pub fn from_text(text: String) -> Result<Self, serde_json::Error> {
@@ -36,7 +33,15 @@ impl Payload {
     }
 
     pub fn text(&self) -> &str {
-        self.0.text.get()
+        self.raw().get()
+    }
+
+    fn raw(&self) -> &RawValue {
+        self.0.text.get_or_init(|| match serde_json::value::to_raw_value(&self.0.parsed.get()) {
+            Ok(text) => text,
+            // A `Value` has string keys and finite numbers only, so it always has a text.
+            Err(error) => unreachable!("a JSON value without a text: {error}"),
+        })
     }
 
     /// The parsed value. Text that was checked for syntax only can still be nested deeper than the parser allows;
@@ -49,7 +54,7 @@ impl Payload {
     }
 
     pub fn from_raw(text: Box<RawValue>) -> Self {
-        Self(Arc::new(Inner { text, parsed: OnceLock::new() }))
+        Self(Arc::new(Inner { text: OnceLock::from(text), parsed: OnceLock::new() }))
     }
 }
 
@@ -61,7 +66,7 @@ impl From<Value> for Payload {
 
 impl PartialEq for Payload {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.text() == other.text() || self.value() == other.value()
+        Arc::ptr_eq(&self.0, &other.0) || self.value() == other.value()
     }
 }
 
@@ -73,7 +78,7 @@ impl fmt::Debug for Payload {
 
 impl Serialize for Payload {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.text.serialize(serializer)
+        self.raw().serialize(serializer)
     }
 }
 

@@ -175,23 +175,27 @@ pub fn conclude(plan: &Plan, message: &Message, answer: Result<Output, NodeError
     Effects { outcome, taken, consequence }
 }
 
-/// What flows along the edges of a node and fills a slot: its output, or the working payload where it writes one.
-pub fn result_of(node: &PlannedNode, output: &Payload) -> Payload {
-    node.kind.working_payload(output.value()).map_or_else(|| output.clone(), Payload::new)
+/// What a firing leaves behind.
+pub struct Trace {
+    /// What the node saw, and what came of it.
+    pub context: Context,
+    /// What flows along its edges and fills a slot: its output, or the working payload where it writes one.
+    pub result: Payload,
 }
 
 impl Context {
-    /// The context behind a node: what it saw, and what came of it.
-    pub fn after(&self, node: &PlannedNode, outcome: Result<&Payload, &NodeError>) -> Self {
+    pub fn after(&self, node: &PlannedNode, outcome: Result<&Payload, &NodeError>) -> Trace {
         let output = match outcome {
             Ok(output) => output.clone(),
             Err(error) => Payload::new(json!({"error": error})),
         };
-        let working = outcome.ok().and_then(|output| node.kind.working_payload(output.value()));
-        let context = self.with(&node.context_key, output);
-        match working {
-            Some(working) => context.with("$json", Payload::new(working)),
-            None => context,
+        let context = self.with(&node.context_key, output.clone());
+        match outcome.ok().and_then(|output| node.kind.working_payload(output.value())) {
+            Some(working) => {
+                let working = Payload::new(working);
+                Trace { context: context.with("$json", working.clone()), result: working }
+            }
+            None => Trace { context, result: output },
         }
     }
 }

@@ -9,14 +9,14 @@ mod joins;
 mod skips;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    collections::{BTreeSet, HashMap, VecDeque},
     sync::Arc,
 };
 
-use engine::{Context, Failures, Input, Joined, Message, Plan, nodes::ScopeEffect, result_of};
+use engine::{Context, Failures, Input, Joined, Message, Plan, Trace, nodes::ScopeEffect};
 use protocol::{
     AttemptFailed, Consequence, Echo, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis,
-    NodeError, NodeFailed, NodeId, NodeSucceeded, Payload, TimedOut,
+    NodeFailed, NodeId, NodeSucceeded, Payload, TimedOut,
 };
 use serde_json::json;
 
@@ -39,7 +39,7 @@ pub struct Ledger {
     ended: bool,
     /// The moment of the event that is being applied.
     now: Millis,
-    open: BTreeMap<MessageId, Opened>,
+    open: HashMap<MessageId, Opened>,
     ready: VecDeque<MessageId>,
     fan_outs: FanOuts,
     joins: Joins,
@@ -92,7 +92,7 @@ impl Ledger {
             seq: 0,
             ended: false,
             now: 0,
-            open: BTreeMap::new(),
+            open: HashMap::new(),
             ready: VecDeque::new(),
             fan_outs: FanOuts::default(),
             joins: Joins::default(),
@@ -285,12 +285,12 @@ impl Ledger {
         let Opened { message, .. } = self.close(event, &done.firing)?;
         let plan = Arc::clone(&self.plan);
         let node = &plan.nodes[message.node];
-        let context = message.context.after(node, Ok(&done.output));
+        let Trace { context, result } = message.context.after(node, Ok(&done.output));
         let taken = self.taken(event, message.node, &done.taken)?;
         match &done.items {
             Some(items) => self.fan_out(event, &message, context, items, &taken)?,
             None => {
-                let value = Value { context, result: result_of(node, &done.output), failed: false };
+                let value = Value { context, result, failed: false };
                 self.follow(&message, &taken, &value);
             }
         }
@@ -301,9 +301,10 @@ impl Ledger {
         let Opened { message, .. } = self.close(event, &done.firing)?;
         let plan = Arc::clone(&self.plan);
         let node = &plan.nodes[message.node];
+        let Trace { context, result } = message.context.after(node, Err(&done.error));
         let value = Value {
-            context: message.context.after(node, Err(&done.error)),
-            result: error_value(&done.error),
+            context,
+            result,
             // An error that the author has dealt with is a value like any other.
             failed: done.consequence == Consequence::Contained,
         };
@@ -436,7 +437,10 @@ impl Ledger {
     /// After a replay: what was said to be ready may be done with, and what rests is not ready.
     fn settle(&mut self) {
         let ready = self.open.iter().filter(|(_, opened)| opened.parked.is_none()).map(|(id, _)| id.clone());
-        self.ready = ready.collect();
+        let mut ready: Vec<MessageId> = ready.collect();
+        // The same order after every restart.
+        ready.sort_unstable();
+        self.ready = ready.into();
         for opened in
             self.open.values_mut().filter(|opened| opened.started.is_some() && opened.parked.is_none())
         {
@@ -459,9 +463,4 @@ impl Ledger {
         let path = key.lineage.steps().iter().map(|step| (step.index, step.total)).collect();
         Timer::Join(key.node, key.group, path)
     }
-}
-
-/// What a failed node leaves behind.
-fn error_value(error: &NodeError) -> Payload {
-    Payload::new(json!({"error": error}))
 }

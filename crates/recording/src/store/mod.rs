@@ -174,12 +174,7 @@ impl Writer {
         for chunk in events.chunks(ROWS_PER_INSERT) {
             let mut encoded = Vec::with_capacity(chunk.len());
             for event in chunk {
-                let mut fact = event.fact.clone();
-                for payload in fact.payloads_mut() {
-                    payloads.intern(&mut transaction, payload).await?;
-                }
-                let body =
-                    serde_json::to_string(&fact).map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
+                let body = payloads.encode(&mut transaction, &event.fact).await?;
                 let row = execution_row(&mut transaction, rows, &event.execution_id).await?;
                 encoded.push((row, event.seq.cast_signed(), event.at, body));
             }

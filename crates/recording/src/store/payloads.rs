@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use protocol::Payload;
+use protocol::{Fact, Payload};
 use serde_json::json;
 use sqlx::SqliteConnection;
 
@@ -19,17 +19,31 @@ const MARKER: &str = "{\"$payload\":";
 pub struct Interned(HashSet<String>);
 
 impl Interned {
-    /// Replaces a large payload by its marker and stores it if it is new. A small payload that happens to look like
-    /// a marker is stored too, so that every marker in an event is one of ours.
-    pub async fn intern(
+    /// The fact as text, with its large payloads stored elsewhere.
+    pub async fn encode(
+        &mut self,
+        connection: &mut SqliteConnection,
+        fact: &Fact,
+    ) -> Result<String, sqlx::Error> {
+        let text =
+            |fact: &Fact| serde_json::to_string(fact).map_err(|error| sqlx::Error::Encode(Box::new(error)));
+        if fact.payloads().all(stays_inline) {
+            return text(fact);
+        }
+        let mut fact = fact.clone();
+        for payload in fact.payloads_mut().into_iter().filter(|payload| !stays_inline(payload)) {
+            self.intern(connection, payload).await?;
+        }
+        text(&fact)
+    }
+
+    /// Replaces a payload by its marker and stores it if it is new.
+    async fn intern(
         &mut self,
         connection: &mut SqliteConnection,
         payload: &mut Payload,
     ) -> Result<(), sqlx::Error> {
         let text = payload.text();
-        if text.len() <= INLINE_BYTES && !text.starts_with(MARKER) {
-            return Ok(());
-        }
         let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
         if !self.0.contains(&hash) {
             sqlx::query("INSERT OR IGNORE INTO payloads (hash, body) VALUES (?, ?)")
@@ -45,6 +59,12 @@ impl Interned {
         *payload = Payload::new(json!({"$payload": hash}));
         Ok(())
     }
+}
+
+/// A small payload that happens to look like a marker is stored too, so that every marker in an event is one of ours.
+fn stays_inline(payload: &Payload) -> bool {
+    let text = payload.text();
+    text.len() <= INLINE_BYTES && !text.starts_with(MARKER)
 }
 
 /// The hash in a marker; `None` for a payload that stands for itself.
