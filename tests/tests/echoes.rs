@@ -238,3 +238,89 @@ async fn items_come_in_batches() {
     let error = ran.completion.error.expect("it fails");
     assert!(error.message.contains("batch_size") && error.message.contains("from 1 on"), "{}", error.message);
 }
+
+#[tokio::test]
+async fn ways_that_are_lost_one_after_the_other_add_up() {
+    let nodes = [
+        ("t", "trigger", json!({})),
+        ("s", "split", json!({"input_array": [0, 1]})),
+        ("a", "conditional", json!({"expression": "$item > 0"})),
+        ("b", "conditional", json!({"expression": "$item > 0"})),
+        ("x", "log", log("x")),
+        ("after", "log", log("after")),
+        ("y", "log", log("y")),
+        ("z", "log", log("z")),
+    ];
+    let edges = ["t>s", "s>a", "s>b", "a>x:true", "b>x:true", "a>y:false", "b>z:false", "x>after"];
+    let ran = run(plan(&workflow(&nodes, &edges)), json!({})).await;
+    assert_eq!(skipped(&ran.events), ["after[0]", "x[0]", "y[1]", "z[1]"]);
+}
+
+#[tokio::test]
+async fn what_runs_after_all_is_not_said_to_be_skipped() {
+    let write = |value: u32| json!({"assignments": [{"name": "v", "value": value}]});
+    let nodes = [
+        ("t", "trigger", json!({})),
+        ("a", "edit", write(1)),
+        ("b", "edit", write(2)),
+        ("c", "conditional", json!({"expression": "$json.v > 1"})),
+        ("yes", "log", log("yes")),
+        ("no", "log", log("no")),
+    ];
+    let edges = ["t>a", "t>b", "a>c", "b>c", "c>yes:true", "c>no:false"];
+    let ran = run(plan(&workflow(&nodes, &edges)), json!({})).await;
+    assert_eq!(skipped(&ran.events), Vec::<String>::new(), "each side was taken once");
+    let view = ViewFold::replay(&ran.events).expect("a view");
+    assert!(view.view().edges.values().all(|edge| !edge.skipped));
+}
+
+#[tokio::test]
+async fn nothing_is_said_to_be_skipped_twice() {
+    let nodes = [
+        ("t", "trigger", json!({})),
+        ("c", "conditional", json!({"expression": "false"})),
+        ("s", "split", json!({"input_array": [1]})),
+        ("a", "log", log("a")),
+        ("b", "log", log("b")),
+        ("g", "aggregator", json!({})),
+        ("end", "log", log("end")),
+    ];
+    let edges = ["t>c", "c>s:true", "s>a", "s>b", "a>g", "b>g", "g>end"];
+    let ran = run(plan(&workflow(&nodes, &edges)), json!({})).await;
+    assert_eq!(skipped(&ran.events), ["a[]", "b[]", "end[]", "g[]", "s[]"]);
+}
+
+#[tokio::test]
+async fn the_error_edge_of_a_split_that_works_is_skipped() {
+    let nodes = [
+        ("t", "trigger", json!({})),
+        ("s", "split", json!({"input_array": [[1], 5]})),
+        ("in", "split", json!({"input_array": "$item"})),
+        ("x", "log", log("x")),
+        ("h", "log", log("h")),
+    ];
+    let mut workflow = workflow(&nodes, &["t>s", "s>in", "in>x", "in>h"]);
+    workflow["nodes"][2]["error"] = json!({"type": "branch", "error_edge": "in>h"});
+    let ran = run(plan(&workflow), json!({})).await;
+    assert_eq!(skipped(&ran.events), ["h[0]", "x[1]"]);
+}
+
+/// An outer branch that comes late releases many joins at once, which takes back what the window had offered.
+#[tokio::test]
+async fn time_goes_on_when_a_window_fills_up_at_once() {
+    let nodes = [
+        ("t", "trigger", json!({})),
+        ("s", "split", json!({"input_array": "$trigger.list", "max_in_flight": 10})),
+        ("a", "log", log("a")),
+        ("b", "log", log("b")),
+        ("slow", "simulate", json!({"latency_ms": 5_000})),
+        ("m", "merge", json!({})),
+        ("w", "wait", json!({"amount": 10})),
+        ("g", "aggregator", json!({})),
+    ];
+    let edges = ["t>s", "s>a", "s>b", "t>slow", "slow>m", "a>m", "m>w", "w>g"];
+    let list: Vec<u32> = (0..200).collect();
+    let ended = run(plan(&workflow(&nodes, &edges)), json!({"list": list}));
+    let ran = tokio::time::timeout(std::time::Duration::from_secs(60), ended).await.expect("time goes on");
+    assert_eq!(ran.output("g").as_array().map(Vec::len), Some(200));
+}

@@ -12,7 +12,7 @@ use std::{
 use embedded::{Embedded, Start};
 use engine::{Failure, Output, Plan, call::Call};
 use protocol::{ErrorCode, Event, ExecutionStatus, Fact, NodeError, Payload};
-use recording::{Access, Store};
+use recording::{Access, Ledger, Store};
 use runeglass_tests::{
     local::{self, Ran, plan, run, run_in},
     outside::{MailServer, Web},
@@ -282,6 +282,46 @@ async fn a_restart_during_a_retry_delay_goes_on_with_the_next_attempt() {
     assert_eq!(started, [1, 2]);
 }
 
+/// A recording may break off anywhere; what is under way then is told by the recording alone.
+#[tokio::test]
+async fn a_recording_that_breaks_off_between_attempts_goes_on_where_it_was() {
+    let web = Web::start().await;
+    let ran =
+        ask(json!({"url": web.url("/flaky/2"), "raise_on_status": "5xx", "retry": 2, "retry_delay": 6}))
+            .await;
+    let behind = |at: usize| Ledger::replay(&ran.events[..=at]).expect("every prefix adds up");
+    let mut starts = 0;
+    for (at, event) in ran.events.iter().enumerate() {
+        match &event.fact {
+            Fact::AttemptFailed(failed) => {
+                let mut ledger = behind(at);
+                assert_eq!(
+                    (ledger.next_due(), ledger.ready_count()),
+                    (Some(failed.due), 0),
+                    "one timer, nothing ready"
+                );
+                assert!(
+                    ledger.wake(failed.due - 1).is_empty() && ledger.ready_count() == 0,
+                    "not before it is due"
+                );
+                ledger.wake(failed.due);
+                let message = ledger.next_ready().expect("the next attempt");
+                assert_eq!((message.attempt, message.resumed), (failed.firing.attempt + 1, None));
+                assert_eq!(ledger.next_due(), None);
+            }
+            Fact::NodeStarted(started) if started.firing.node_id.as_str() == "ask" => {
+                starts += 1;
+                let mut ledger = behind(at);
+                let message = ledger.next_ready().expect("what was begun begins again");
+                assert_eq!((message.attempt, message.resumed), (started.firing.attempt + 1, None));
+                assert_eq!(ledger.next_due(), None, "no timer of an earlier attempt is left");
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(starts, 3);
+}
+
 async fn until_an_attempt_fails(path: &Path, plan: Arc<Plan>) {
     let clock = Clock::simulated(0);
     // Somebody is busy, so that the clock stands still and the delay does not pass.
@@ -378,6 +418,7 @@ async fn credentials_sign_requests_and_never_come_back() {
     )
     .await;
     assert!(other.requests()[0]["headers"].get("authorization").is_none());
+    assert!(other.requests()[0]["headers"].get("referer").is_none(), "nor is told where we come from");
 
     let ran = ask_as(world(), clock.clone(), &signed(json!({"ref": "nobody"}), web.url("/echo"))).await;
     assert_eq!(error(&ran).code, ErrorCode::CredentialNotFound);

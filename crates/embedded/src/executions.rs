@@ -214,6 +214,10 @@ impl Execution {
 
     fn firing(&self, receipt: &Receipt) -> Option<Firing> {
         let message = &self.ledger.get(&receipt.message_id)?.message;
+        // A receipt of an attempt that is over has no say any more.
+        if message.attempt != receipt.attempt {
+            return None;
+        }
         Some(Firing {
             message_id: receipt.message_id.clone(),
             node_id: self.ledger.plan().nodes[message.node].id.clone(),

@@ -150,7 +150,11 @@ impl Embedded {
                 executions.running.remove(id);
                 self.clock.work_ended(before);
             }
-            false => self.made_ready(executions, id, after - before.min(after)),
+            false => {
+                // A window that fills takes back what it had offered.
+                self.clock.work_ended(before - after.min(before));
+                self.made_ready(executions, id, after - before.min(after));
+            }
         }
         if next_due != due {
             self.ring();

@@ -238,6 +238,9 @@ fn secrets_in_a_workflow() {
         &format!(r#"{url}, "credentials": {{"ref": "shop", "password": "hunter2"}}"#),
         r#""parameters": {"url": "http://x.example/", "body": {"password": "hunter2"}}"#,
         r#""parameters": {"url": "http://x.example/", "query": {"api_key": "hunter2"}}"#,
+        r#""parameters": {"url": "http://hunter2@x.example/"}"#,
+        r#""parameters": {"url": "http://x.example/?a=1&access_token=hunter2"}"#,
+        r#""parameters": {"url": "http://x.example/", "headers": {"X-Api-Token": "hunter2"}}"#,
     ] {
         let text = http(refused);
         check(&text, &[(Code::InlineSecret, "a")]);
@@ -246,6 +249,8 @@ fn secrets_in_a_workflow() {
     }
     for fine in [
         r#""parameters": {"url": "https://x.example/a@b:c"}"#,
+        r#""parameters": {"url": "http://x.example/", "headers": {"Authorization": null}}"#,
+        r#""parameters": {"url": "http://x.example/", "body": {"values": "1, 2"}}"#,
         r#""parameters": {"url": "http://x.example/", "headers": {"Authorization": "$trigger.header"}}"#,
         r#""parameters": {"url": "http://x.example/", "body": {"password": "{{ $trigger.word }}"}}"#,
         &format!(r#"{url}, "credentials": {{"ref": "shop"}}"#),

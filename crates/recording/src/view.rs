@@ -122,7 +122,10 @@ impl ViewFold {
 
     /// Messages travel along an edge; a node that fires on each of them has them in its queue.
     fn queue(&mut self, edge: &EdgeId, messages: usize) {
-        self.change_edge(edge, |edge| edge.messages += messages);
+        self.change_edge(edge, |edge| {
+            edge.messages += messages;
+            edge.skipped &= edge.messages == 0;
+        });
         if let Some(target) =
             self.graph.targets.get(edge).filter(|target| !self.graph.joins.contains(*target)).cloned()
         {

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use protocol::{Diagnostic, ErrorCode, NodeError, Payload};
+use protocol::{Diagnostic, ErrorCode, Millis, NodeError, Payload};
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
 
-use super::{Firing, Kind, Parameter, Resolve, Work, invalid, parameter, required, retry, short_time};
+use super::{
+    Firing, Kind, Parameter, Resolve, SHORT_SECONDS, Work, invalid, parameter, required, retry, short_time,
+};
 use crate::{
     call::{Call, HttpAnswer, HttpRequest, Request, StatusPattern},
     expr::as_text,
@@ -61,7 +63,7 @@ impl Kind for Http {
             query: query(firing)?,
             headers,
             body,
-            timeout: short_time(firing, "timeout", TIMEOUT_SECONDS)?,
+            timeout: timeout(firing)?,
             raise_on: raise_on(firing)?,
             verify_certificates: firing.parameter("ignore_ssl").and_then(Value::as_bool) != Some(true),
         };
@@ -142,9 +144,18 @@ fn canonical(name: &str) -> String {
 
 fn url(firing: &Firing<'_>) -> Result<String, NodeError> {
     let url = firing.parameter("url").map(as_text).unwrap_or_default();
+    let is_web = |scheme: &str| ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
     match url.split_once("://") {
-        Some(("http" | "https", rest)) if !rest.is_empty() => Ok(url),
+        Some((scheme, rest)) if is_web(scheme) && !rest.is_empty() => Ok(url),
         _ => Err(firing.invalid("url", &format!("must begin with http:// or https://, but is {url:?}"))),
+    }
+}
+
+/// 0 asks for no limit; a day is one all the same.
+fn timeout(firing: &Firing<'_>) -> Result<Millis, NodeError> {
+    match short_time(firing, "timeout", TIMEOUT_SECONDS)? {
+        0 => Ok((SHORT_SECONDS * 1_000.0) as Millis),
+        millis => Ok(millis),
     }
 }
 

@@ -1,4 +1,6 @@
-//! `split`: one array, one way for each of its items, or for each batch of them.
+//! `split`: one array, one way for each of its items, or for each batch of them. With `max_in_flight` no more items than
+//! that are begun at once; an item that only waits in a join does not count, and a join right behind the split hears of
+//! all items at once.
 
 use protocol::{Diagnostic, Node, NodeError, Payload};
 use serde_json::{Value, json};

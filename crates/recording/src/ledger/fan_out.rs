@@ -214,6 +214,7 @@ impl Ledger {
         let total = items.len() as u32;
         self.scopes.insert((split, message.lineage.clone()), context.clone());
         if let Some(edge) = plan.nodes[split].on_error {
+            self.skip_behind(&[edge], &message.lineage);
             self.tell(&plan.flow.frontiers[edge], &message.lineage, &Word::Done(&context));
         }
         if total == 0 {
@@ -225,23 +226,11 @@ impl Ledger {
         }
         let fires = |edge: &&usize| matches!(plan.flow.inputs[plan.edges[**edge].to], Input::Each);
         let (lazy, eager): (Vec<usize>, Vec<usize>) = taken.iter().partition(fires);
-        // Inboxes hear of all items at once: what they decide must not depend on when an item is asked for.
         let is_inside = |edge: &usize| !taken.contains(edge) && plan.nodes[split].on_error != Some(*edge);
         let untaken: Vec<usize> = plan.nodes[split].leaving.iter().copied().filter(is_inside).collect();
-        for (item, index) in items.iter().zip(0..).filter(|_| !eager.is_empty() || !untaken.is_empty()) {
-            let lineage = message.lineage.push(&plan.nodes[split].id, index, total);
-            for &edge in &eager {
-                let context = with_item(&context, item, index);
-                let value = Value { context, result: item.clone(), failed: false };
-                self.send(edge, &lineage, message.id.child(&plan.edges[edge].source.id, index), &value);
-            }
-            self.skip_behind(&untaken, &lineage);
-            for &edge in &untaken {
-                self.tell(&plan.flow.frontiers[edge], &lineage, &Word::Done(&context));
-            }
-        }
         if !lazy.is_empty() {
             let (parent, message) = (message.lineage.clone(), message.id.clone());
+            let (context, items) = (context.clone(), Arc::clone(&items));
             let window = plan.nodes[split].window;
             let inside = windowed(&plan, split, &parent);
             let (edges, next, in_flight, offered) = (lazy, 0, 0, 0);
@@ -259,12 +248,27 @@ impl Ledger {
                 inside,
             });
         }
+        // Inboxes hear of all items at once: what they decide must not depend on when an item is asked for. What they
+        // fire counts against the window, but does not wait for it.
+        for (item, index) in items.iter().zip(0..).filter(|_| !eager.is_empty() || !untaken.is_empty()) {
+            let lineage = message.lineage.push(&plan.nodes[split].id, index, total);
+            for &edge in &eager {
+                let context = with_item(&context, item, index);
+                let value = Value { context, result: item.clone(), failed: false };
+                self.send(edge, &lineage, message.id.child(&plan.edges[edge].source.id, index), &value);
+            }
+            self.skip_behind(&untaken, &lineage);
+            for &edge in &untaken {
+                self.tell(&plan.flow.frontiers[edge], &lineage, &Word::Done(&context));
+            }
+        }
         Ok(())
     }
 
     pub(super) fn open_item(&mut self, item: Item) {
         for (edge, id) in item.messages {
             let node = self.plan.edges[edge].to;
+            self.reach(edge, &item.lineage);
             self.open(id, node, item.lineage.clone(), item.context.clone(), None);
         }
     }

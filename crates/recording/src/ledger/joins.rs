@@ -136,7 +136,9 @@ impl Ledger {
             for group in 0..groups_of(&plan, collapser) {
                 let key = JoinKey { node: collapser, group, lineage: lineage.clone() };
                 if self.joins.closed.insert(key) {
-                    self.skip(collapser, lineage);
+                    if group == 0 {
+                        self.skip(collapser, lineage);
+                    }
                     self.pass_on(collapser, lineage, word);
                 }
             }

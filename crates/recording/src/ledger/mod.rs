@@ -22,6 +22,7 @@ use serde_json::json;
 
 use fan_out::FanOuts;
 use joins::{Decision, JoinKey, Joins};
+use skips::Ways;
 
 /// The recording contradicts itself; it was not written by this engine, or was damaged.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +49,7 @@ pub struct Ledger {
     scopes: HashMap<(usize, Lineage), Context>,
     /// What the event that is being applied means for other nodes.
     echo: Echo,
+    ways: Ways,
 }
 
 /// A message under way.
@@ -99,6 +101,7 @@ impl Ledger {
             timers: BTreeSet::new(),
             scopes: HashMap::new(),
             echo: Echo::default(),
+            ways: Ways::default(),
         }
     }
 
@@ -245,6 +248,10 @@ impl Ledger {
                 let opened = self.opened(event, &started.firing)?;
                 opened.started = Some(event.at);
                 opened.message.attempt = started.firing.attempt;
+                // While replaying, this is how we hear that the delay before this attempt has passed.
+                if let Some(due) = opened.parked.take() {
+                    self.timers.remove(&(due, Timer::Message(started.firing.message_id.clone())));
+                }
             }
             Fact::NodeParked(parked) => {
                 self.opened(event, &parked.firing)?.parked = Some(parked.due);
@@ -266,6 +273,7 @@ impl Ledger {
                 self.timers.clear();
                 self.fan_outs = FanOuts::default();
                 self.joins = Joins::default();
+                self.ways = Ways::default();
             }
         }
         Ok(std::mem::take(&mut self.echo))
@@ -360,7 +368,10 @@ impl Ledger {
     fn send(&mut self, edge: usize, lineage: &Lineage, id: MessageId, value: &Value) {
         let node = self.plan.edges[edge].to;
         match &self.plan.flow.inputs[node] {
-            Input::Each => self.open(id, node, lineage.clone(), value.context.clone(), None),
+            Input::Each => {
+                self.reach(edge, lineage);
+                self.open(id, node, lineage.clone(), value.context.clone(), None);
+            }
             Input::Exclusive { .. } => {
                 self.joins.note_value(node, lineage);
                 self.open(id, node, lineage.clone(), value.context.clone(), None);

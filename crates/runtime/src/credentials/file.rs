@@ -42,6 +42,7 @@ impl CredentialFile {
     }
 
     pub fn set(&self, name: &str, value: Value) -> Result<(), FileError> {
+        let _lock = self.lock()?;
         let mut kept = self.read()?;
         kept.insert(name.to_owned(), value);
         self.write(&kept)
@@ -49,6 +50,7 @@ impl CredentialFile {
 
     /// False if there was none.
     pub fn remove(&self, name: &str) -> Result<bool, FileError> {
+        let _lock = self.lock()?;
         let mut kept = self.read()?;
         let found = kept.remove(name).is_some();
         if found {
@@ -78,20 +80,34 @@ impl CredentialFile {
         })
     }
 
-    /// Written beside its place and moved there, so that there is never half a file.
+    /// Written beside its place and moved there, so that there is never half a file; the new one belongs to its owner
+    /// alone from the beginning.
     fn write(&self, kept: &Kept) -> Result<(), FileError> {
-        let path = self.0.display().to_string();
-        let unusable =
-            |error: std::io::Error| FileError::Unusable { path: path.clone(), why: error.to_string() };
-        if let Some(folder) = self.0.parent() {
-            fs::create_dir_all(folder).map_err(unusable)?;
-        }
-        let fresh = self.0.with_extension("new");
-        let written = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh);
-        let mut file = written.map_err(unusable)?;
-        let text = serde_json::to_vec_pretty(kept).map_err(|error| unusable(error.into()))?;
-        file.write_all(&text).and_then(|()| file.sync_all()).map_err(unusable)?;
-        fs::rename(&fresh, &self.0).map_err(unusable)
+        let text = serde_json::to_vec_pretty(kept).map_err(|error| self.unusable(error.into()))?;
+        let mut fresh =
+            tempfile::NamedTempFile::new_in(self.folder()).map_err(|error| self.unusable(error))?;
+        let written = fresh.write_all(&text).and_then(|()| fresh.as_file().sync_all());
+        written.map_err(|error| self.unusable(error))?;
+        fresh.persist(&self.0).map(drop).map_err(|error| self.unusable(error.error))
+    }
+
+    /// Held while the file is read, changed and written: two changes at once would lose one.
+    fn lock(&self) -> Result<File, FileError> {
+        fs::create_dir_all(self.folder()).map_err(|error| self.unusable(error))?;
+        let mut name = self.0.as_os_str().to_owned();
+        name.push(".lock");
+        let opened = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(name);
+        let lock = opened.map_err(|error| self.unusable(error))?;
+        lock.lock().map_err(|error| self.unusable(error))?;
+        Ok(lock)
+    }
+
+    fn folder(&self) -> &Path {
+        self.0.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    }
+
+    fn unusable(&self, error: std::io::Error) -> FileError {
+        FileError::Unusable { path: self.0.display().to_string(), why: error.to_string() }
     }
 }
 
@@ -133,6 +149,21 @@ mod tests {
         fs::set_permissions(file.path(), fs::Permissions::from_mode(0o644)).unwrap();
         let complaint = file.find("token").map(|_| ()).unwrap_err().to_string();
         assert!(complaint.contains("chmod 600"), "{complaint}");
+    }
+
+    #[test]
+    fn many_changes_at_once_lose_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = CredentialFile::at(folder.path().join("c.json"));
+        fs::write(folder.path().join("c.new"), "somebody else's").unwrap();
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                let file = &file;
+                scope.spawn(move || file.set(&format!("n{number}"), json!("t")).unwrap());
+            }
+        });
+        assert_eq!(file.names().unwrap().len(), 8);
+        assert_eq!(fs::metadata(file.path()).unwrap().mode() & 0o777, 0o600);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod environment;
 mod file;
 mod secret;
+mod veil;
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use protocol::{Credentials, ErrorCode, NodeError};
 pub use environment::Environment;
 pub use file::{CredentialFile, FileError};
 pub use secret::Secret;
+pub use veil::Veil;
 
 /// Somebody who keeps secrets.
 pub trait Keeper: Send + Sync + 'static {

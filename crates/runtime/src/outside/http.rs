@@ -57,7 +57,7 @@ impl Http {
         // A header of our own making is not known to be secret when a server leads us elsewhere.
         let may_leave = signed.iter().all(|(name, _)| name.eq_ignore_ascii_case("authorization"));
         let client = self.client(request.verify_certificates, may_leave)?;
-        let timeout = Duration::from_millis(request.timeout.max(1).unsigned_abs());
+        let timeout = Duration::from_millis(request.timeout.unsigned_abs());
         let mut asked = client.request(method, url).headers(headers).timeout(timeout);
         if let Some(body) = &request.body {
             asked = asked.body(body.clone());
@@ -87,6 +87,8 @@ fn build(policy: AddressPolicy, verified: bool, may_leave: bool) -> reqwest::Res
     Client::builder()
         .user_agent(concat!("runeglass/", env!("CARGO_PKG_VERSION")))
         .no_proxy()
+        // The address we come from may hold a token.
+        .referer(false)
         .connect_timeout(CONNECT)
         .danger_accept_invalid_certs(!verified)
         .dns_resolver(Arc::new(CheckedNames(policy)))
@@ -143,7 +145,7 @@ impl Asked<'_> {
             ),
         };
         let details = json!({"url": request.url, "method": request.method});
-        let error = NodeError::new(code, self.secret.hide(&message)).with_details(details);
+        let error = NodeError::new(code, self.secret.veil().hide(&message)).with_details(details);
         match code {
             ErrorCode::HttpTooManyRedirects => Failure::Final(error),
             _ => Failure::Passing(error),
@@ -158,7 +160,7 @@ async fn read(
 ) -> Result<HttpAnswer, Failure> {
     let status = response.status();
     let reason = status.canonical_reason().unwrap_or_default();
-    let text = |value: &HeaderValue| asked.secret.hide(&String::from_utf8_lossy(value.as_bytes()));
+    let text = |value: &HeaderValue| asked.secret.veil().hide(&String::from_utf8_lossy(value.as_bytes()));
     let headers = response.headers().iter().map(|(name, value)| (name.to_string(), text(value))).collect();
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| asked.failure(error, request))? {
@@ -171,7 +173,7 @@ async fn read(
         body.extend_from_slice(&chunk);
     }
     let status_text = format!("{} {reason}", status.as_u16()).trim_end().to_owned();
-    let body = asked.secret.hide_bytes(body);
+    let body = asked.secret.veil().hide_bytes(body);
     Ok(HttpAnswer { status: status.as_u16(), status_text, headers, body, duration: 0 })
 }
 
@@ -223,7 +225,7 @@ fn refused(message: String) -> Failure {
 }
 
 fn forbidden_error(forbidden: &Forbidden) -> NodeError {
-    let message = format!("{forbidden}; workflows reach only public addresses here");
+    let message = format!("{forbidden}; workflows reach only public addresses here (--private-addresses)");
     NodeError::new(ErrorCode::AddressForbidden, message)
 }
 

@@ -104,7 +104,7 @@ fn failure(error: &SmtpError, secret: &Secret) -> Failure {
     } else {
         ErrorCode::ConnectionFailed
     };
-    let error_value = NodeError::new(code, secret.hide(&format!("the mail was not taken: {said}")));
+    let error_value = NodeError::new(code, secret.veil().hide(&format!("the mail was not taken: {said}")));
     if error.is_permanent() { Failure::Final(error_value) } else { Failure::Passing(error_value) }
 }
 
