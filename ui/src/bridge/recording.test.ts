@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nodeView, recording } from '../testing/fixtures';
+import { detail, nodeView, recording } from '../testing/fixtures';
 import { parseRecording } from './recording';
 
 /** A sound recording with one place changed. */
@@ -23,7 +23,14 @@ describe('parseRecording', () => {
     expect(parseRecording(JSON.stringify(waiting), 'a.json')).toEqual(waiting);
   });
 
+  it('takes one of an earlier host, where nothing was tried again', () => {
+    const earlier = JSON.stringify(recording(), (key, value: unknown) => (['retrying', 'ignored', 'failures'].includes(key) ? undefined : value));
+    expect(earlier).not.toContain('retrying');
+    expect(parseRecording(earlier, 'a.json')).toEqual(recording());
+  });
+
   it.each([
+    ['attempts in words', broken((value) => Object.assign(value, { details: { a: { execution_id: 'x', node_id: 'a', total: 1, firings: [{ ...detail('a', 1).firings[0], failures: ['oops'] }] } } })), '“details.a.firings[0].failures[0]” should be an object'],
     ['no JSON', 'hello', 'is not JSON'],
     ['an empty file', '', 'is not JSON'],
     ['another format', '{"format": "har"}', 'its “format” is not'],

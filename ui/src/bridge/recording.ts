@@ -2,7 +2,7 @@
  * Reads a recording from a file. The file may come from anywhere, so every part the page relies on is checked here once;
  * behind this door it is trusted.
  */
-import type { NodeState, Problem, Recording } from '../generated/protocol';
+import type { EdgeView, FiringView, NodeState, NodeView, Problem, Recording } from '../generated/protocol';
 import { ProblemError } from './bridge';
 
 export const FORMAT = 'runeglass-recording';
@@ -31,7 +31,19 @@ export function parseRecording(text: string, name: string): Recording {
     if (thrown instanceof WrongShape) throw refused(`${name} is not a recording: ${thrown.message}.`);
     throw thrown;
   }
-  return parsed as Recording;
+  return completed(parsed as Recording);
+}
+
+/** What earlier hosts did not know about did not happen there. */
+function completed(recording: Recording): Recording {
+  for (const { nodes, edges } of [recording.start, ...recording.patches.map(({ patch }) => patch)]) {
+    for (const node of Object.values<Partial<NodeView>>(nodes)) node.retrying ??= 0;
+    for (const edge of Object.values<Partial<EdgeView>>(edges)) edge.ignored ??= 0;
+  }
+  for (const { firings } of Object.values(recording.details)) {
+    for (const firing of firings as Partial<FiringView>[]) firing.failures ??= [];
+  }
+  return recording;
 }
 
 function refused(message: string): ProblemError {
@@ -115,11 +127,12 @@ const node = shape({
   started_at: nullable(millis),
   ended_at: nullable(millis),
   busy_ms: millis,
+  retrying: optional(count),
   due: nullable(millis),
   progress: nullable(shape({ arrived: count, expected: count })),
   error: nullable(error),
 });
-const edge = shape({ messages: count, skipped: flag });
+const edge = shape({ messages: count, ignored: optional(count), skipped: flag });
 const summary = shape({
   execution_id: text,
   workflow_id: text,
@@ -132,11 +145,19 @@ const summary = shape({
   error: nullable(error),
 });
 const errorPolicy = shape({ type: oneOf(['halt', 'ignore', 'branch']), error_edge: optional(text) });
+const credentials = shape({ ref: optional(text), name: optional(text), id: optional(text) });
 const definition = shape({
   name: optional(text),
   description: optional(text),
   nodes: list(
-    shape({ id: text, name: optional(text), type: text, parameters: object, error: optional(errorPolicy) }),
+    shape({
+      id: text,
+      name: optional(text),
+      type: text,
+      parameters: object,
+      credentials: optional(credentials),
+      error: optional(errorPolicy),
+    }),
     MOST_NODES,
   ),
   edges: list(shape({ id: text, src: text, dst: text, label: optional(text) }), MOST_EDGES),
@@ -147,6 +168,7 @@ const payload: Check = (value, at) => {
   if (type === 'cut') text(data.text, `${at}.data.text`);
 };
 const frame = shape({ split_node_id: text, branch_id: text, item_index: count, total_items: count });
+const failedAttempt = shape({ attempt: count, at: millis, duration_ms: millis, error, tried_again_at: millis });
 const firing = shape({
   message_id: text,
   key: text,
@@ -159,6 +181,7 @@ const firing = shape({
   input: nullable(payload),
   output: nullable(payload),
   error: nullable(error),
+  failures: optional(list(failedAttempt)),
 });
 const patch = shape({ execution_id: text, position: count, summary, nodes: map(node), edges: map(edge) });
 

@@ -1,12 +1,12 @@
 import type { ReactElement } from 'react';
-import type { Counts, NodeView, Progress } from '../generated/protocol';
-import { totalOf } from '../shared/counts';
+import type { NodeView, Progress } from '../generated/protocol';
+import { type CountKey, type Counted, sharesOf, totalOf } from '../shared/counts';
 import { gathers } from './progress';
 
 /** The lower edge of a card: how much has arrived while it gathers, else which share of many firings is where. */
 export function CardBar({ view }: { view: NodeView }): ReactElement | null {
   if (view.progress && gathers(view)) return <Gathered progress={view.progress} />;
-  return totalOf(view.counts) > 1 ? <Shares counts={view.counts} /> : null;
+  return totalOf(view.counts) > 1 ? <Shares of={view} /> : null;
 }
 
 function Gathered({ progress: { arrived, expected } }: { progress: Progress }): ReactElement {
@@ -19,13 +19,14 @@ function Gathered({ progress: { arrived, expected } }: { progress: Progress }): 
 }
 
 /** What is over comes first, so that it grows from the left. */
-const ORDER = ['success', 'failed', 'skipped', 'running', 'waiting', 'queued'] as const;
+const ORDER: readonly CountKey[] = ['success', 'failed', 'skipped', 'running', 'retrying', 'waiting', 'queued'];
 
-function Shares({ counts }: { counts: Counts }): ReactElement {
+function Shares({ of }: { of: Counted }): ReactElement {
+  const shares = sharesOf(of).toSorted((a, b) => ORDER.indexOf(a.key) - ORDER.indexOf(b.key));
   return (
     <div className="card-bar" aria-hidden="true">
-      {ORDER.filter((key) => counts[key] > 0).map((key) => (
-        <span key={key} className={`bar-${key}`} style={{ flexGrow: counts[key] }} />
+      {shares.map(({ key, count }) => (
+        <span key={key} className={`bar-${key}`} style={{ flexGrow: count }} />
       ))}
     </div>
   );

@@ -5,6 +5,7 @@ import { Countdown } from '../shared/Countdown';
 import { FiringCounts } from '../shared/FiringCounts';
 import { totalOf } from '../shared/counts';
 import { formatDuration, formatElapsed, formatProgress } from '../shared/format';
+import { shownState } from '../shared/shownState';
 import { useNow } from '../shared/useNow';
 import { followsTheClock } from '../state/selectors';
 import { useStore } from '../state/store';
@@ -15,13 +16,14 @@ export function CardMiddle({ kind, view }: { kind: string; view: NodeView | unde
   if (view && totalOf(view.counts) > 1) {
     return (
       <div className="card-middle card-counts">
-        <FiringCounts counts={view.counts} />
+        <FiringCounts of={view} />
       </div>
     );
   }
   return (
     <div className="card-middle">
       <span className="card-type">{kind}</span>
+      {shownState(view) === 'retrying' && <span className="card-next numbers">attempt {(view?.attempts ?? 0) + 1}</span>}
     </div>
   );
 }
@@ -31,7 +33,7 @@ export function CardNumbers({ view }: { view: NodeView }): ReactElement {
   const vital = shownProgress(view) !== null || view.state === 'waiting_timer';
   return (
     <span className={`card-numbers numbers${vital ? ' card-vital' : ''}`}>
-      {view.attempts > 1 && <span className="card-attempts" title={`${view.attempts} attempts`}>↻ {view.attempts}</span>}
+      {view.attempts > 1 && shownState(view) !== 'retrying' && <span className="card-attempts" title={`${view.attempts} attempts`}>↻ {view.attempts}</span>}
       <Foremost view={view} />
     </span>
   );

@@ -122,6 +122,66 @@ describe('Card', () => {
     });
   });
 
+  describe('that is tried again', () => {
+    const error = { message: 'nobody answers at 127.0.0.1:9', code: 'CONNECTION_FAILED' as const };
+    const retrying = (due: number, more: Partial<NodeView> = {}) => ({
+      greet: nodeView('waiting_timer', { due, retrying: 1, attempts: 1, error, counts: { ...NO_COUNTS, waiting: 1 }, ...more }),
+    });
+
+    it('says so in words, with a countdown, the next attempt and the reason', () => {
+      vi.useFakeTimers({ now: 1_000_000 });
+      try {
+        const card = show(retrying(1_005_500));
+        expect(screen.getByText('Tries again')).toBeTruthy();
+        expect(screen.getByText('in 5 s')).toBeTruthy();
+        expect(screen.getByText('attempt 2')).toBeTruthy();
+        act(() => void vi.advanceTimersByTime(2_000));
+        expect(screen.getByText('in 3 s')).toBeTruthy();
+        const reason = screen.getByRole('tooltip');
+        expect(reason.textContent).toContain('Attempt 1 failed · No connection');
+        expect(reason.textContent).toContain('Nobody answers at 127.0.0.1:9');
+        expect(card.getAttribute('aria-label')).toMatch(/^Greet, edit, tries again, at .*, attempt 2, because nobody answers at 127\.0\.0\.1:9$/);
+      } finally {
+        vi.useRealTimers();
+      }
+    });
+
+    it('is not taken for a rest', () => {
+      const card = show(retrying(Date.now() + 5_000));
+      expect(card.classList.contains('card-retrying')).toBe(true);
+      expect(card.classList.contains('card-waiting_timer')).toBe(false);
+      expect(card.dataset.state).toBe('waiting_timer');
+      expect(card.querySelector('.state-icon.state-retrying')).toBeTruthy();
+    });
+
+    it('is told apart from what waits, among many', () => {
+      const counts = { ...NO_COUNTS, running: 2, waiting: 5, success: 3, skipped: 4 };
+      const card = show(retrying(Date.now() + 5_000, { state: 'running', retrying: 3, counts }));
+      expect(screen.getByRole('img', { name: '2 running, 3 trying again, 2 waiting, 3 done, 4 skipped of 14' })).toBeTruthy();
+      expect(screen.getByRole('tooltip').textContent).toContain('3 to be tried again');
+      expect([...card.querySelectorAll('.card-bar span')].map((share) => share.className)).toEqual([
+        'bar-success',
+        'bar-skipped',
+        'bar-running',
+        'bar-retrying',
+        'bar-waiting',
+      ]);
+    });
+
+    it('does not count in a replay', () => {
+      useStore.setState({ host: { mode: 'replay', title: '', readOnly: true } });
+      show(retrying(Date.now() + 5_000));
+      expect(screen.queryByText(/^in /)).toBeNull();
+      expect(screen.getByText('attempt 2')).toBeTruthy();
+    });
+
+    it('forgets the reason once it runs again', () => {
+      show({ greet: nodeView('running', { attempts: 2, error, counts: { ...NO_COUNTS, running: 1 } }) });
+      expect(screen.queryByRole('tooltip')).toBeNull();
+      expect(screen.getByText('↻ 2')).toBeTruthy();
+    });
+  });
+
   it('follows the store', async () => {
     show({ greet: nodeView('running') });
     useStore.setState({ open: { type: 'execution', executionId: 'x1', view: view({ nodes: { greet: nodeView('success') } }) } });

@@ -3,12 +3,14 @@ import { Handle, type Node as FlowNode, type NodeProps, Position } from '@xyflow
 import { type ReactElement, memo, useEffect, useRef } from 'react';
 import type { Diagnostic, Node } from '../generated/protocol';
 import { Icon, kindIcon } from '../shared/icons';
+import { shownState } from '../shared/shownState';
 import { StateLabel } from '../shared/states';
 import { nodeViewOf } from '../state/selectors';
 import { focusNode, selectNode, useStore } from '../state/store';
 import { CardBar } from './CardBar';
 import { CardMiddle, CardNumbers } from './CardNumbers';
 import { NodeMarker } from './NodeMarker';
+import { RetryReason } from './RetryReason';
 import { spokenNode } from './spoken';
 
 export type CardData = {
@@ -34,7 +36,7 @@ export function Card({ node, title, diagnostics }: CardData): ReactElement {
   const selected = useStore((state) => state.selectedNode === node.id);
   const focused = useStore((state) => state.focusedNode === node.id);
   const element = useRef<HTMLDivElement>(null);
-  const state = view?.state ?? 'idle';
+  const state = shownState(view);
 
   useEffect(() => {
     // The keyboard moved here, maybe before this card was drawn: follow it, but never take it from another panel.
@@ -48,7 +50,7 @@ export function Card({ node, title, diagnostics }: CardData): ReactElement {
       tabIndex={focused ? 0 : -1}
       className={`card card-${state}${selected ? ' card-selected' : ''}`}
       data-testid={`node-${node.id}`}
-      data-state={state}
+      data-state={view?.state ?? 'idle'}
       data-node={node.id}
       aria-pressed={selected}
       aria-label={spokenNode(title, node.type, view)}
@@ -69,6 +71,7 @@ export function Card({ node, title, diagnostics }: CardData): ReactElement {
         {view && <CardNumbers view={view} />}
       </div>
       {view && <CardBar view={view} />}
+      {view && <RetryReason view={view} />}
       <NodeMarker diagnostics={diagnostics} />
     </div>
   );

@@ -1,20 +1,24 @@
 import type { Edge as FlowEdge, EdgeProps } from '@xyflow/react';
 import { type ReactElement, memo } from 'react';
-import { edgeViewOf, nodeStateOf } from '../state/selectors';
+import { formatCompact } from '../shared/format';
+import { edgeViewOf, ignoredAlong, nodeStateOf } from '../state/selectors';
 import { type State, useStore } from '../state/store';
+import { EdgePlate } from './EdgePlate';
 import type { GraphEdge } from './graph';
-import { type EdgeRoute, LABEL_HEIGHT, labelWidth } from './layout/layout';
+import { type EdgeRoute, LABEL_HEIGHT, levelMiddle } from './layout/layout';
 import { arrowPath, routePath } from './route';
 
 // React Flow wants a type that may be indexed, so this is a mapped one and not an interface.
 export type RouteData = { [K in keyof GraphEdge]: GraphEdge[K] } & { route: EdgeRoute };
 export type RouteFlowEdge = FlowEdge<RouteData, 'route'>;
 
-export type EdgeLook = 'plain' | 'taken' | 'skipped' | 'active';
+export type EdgeLook = 'plain' | 'taken' | 'ignored' | 'skipped' | 'active';
 
 export function edgeLook(state: State, edgeId: string, target: string): EdgeLook {
   const view = edgeViewOf(state, edgeId);
   if (!view) return 'plain';
+  // What travelled came to nothing: the join had what it needed.
+  if (view.messages > 0 && view.ignored >= view.messages) return 'ignored';
   if (view.messages > 0) return nodeStateOf(state, target) === 'running' ? 'active' : 'taken';
   return view.skipped ? 'skipped' : 'plain';
 }
@@ -28,22 +32,24 @@ export const RouteEdge = memo(function RouteEdge({ id, target, data }: EdgeProps
     <g className={`route route-${look}${isError ? ' route-error' : ''}`} data-edge={id} data-look={look}>
       <path className="route-line" d={routePath(route.points)} />
       <path className="route-head" d={arrowPath(route.points)} />
-      {route.label && label !== '' && (
-        <g transform={`translate(${route.label.x} ${route.label.y})`}>
-          <rect
-            className="route-plate"
-            x={-labelWidth(label) / 2}
-            y={-LABEL_HEIGHT / 2}
-            width={labelWidth(label)}
-            height={LABEL_HEIGHT}
-            rx={LABEL_HEIGHT / 2}
-          />
-          <text className="route-label" textAnchor="middle" dominantBaseline="central">
-            {label}
-          </text>
-          <title>{data.edge.label ?? label}</title>
-        </g>
-      )}
+      {route.label && label !== '' && <EdgePlate at={route.label} text={label} title={data.edge.label ?? label} kind="label" />}
+      <IgnoredNote id={id} route={route} labelled={label !== ''} />
     </g>
   );
 });
+
+interface NoteProps {
+  id: string;
+  route: EdgeRoute;
+  labelled: boolean;
+}
+
+/** How many came too late, and why on hover. Where the edge has a label, right below it. */
+export function IgnoredNote({ id, route, labelled }: NoteProps): ReactElement | null {
+  const ignored = useStore((state) => edgeViewOf(state, id)?.ignored ?? 0);
+  const why = useStore((state) => ignoredAlong(state, id));
+  const at = route.label ?? levelMiddle(route.points);
+  if (why === null || !at) return null;
+  const place = labelled ? { x: at.x, y: at.y + LABEL_HEIGHT + 2 } : at;
+  return <EdgePlate at={place} text={`${formatCompact(ignored)} too late`} title={why} kind="note" />;
+}

@@ -13,6 +13,12 @@ describe('graphOf', () => {
     ]);
   });
 
+  it('knows which edges lead into a race', () => {
+    const races = { ...WORKFLOW, nodes: WORKFLOW.nodes.map((node) => (node.id === 'say' ? { ...node, type: 'merge', parameters: { wait_mode: 'wait_for_any' } } : node)) };
+    expect(graphOf(races).edges.map((edge) => edge.races)).toEqual([false, true, false]);
+    expect(graphOf(races).key).not.toBe(graphOf(WORKFLOW).key);
+  });
+
   it('leaves out what cannot be drawn', () => {
     const node = { type: 'log', parameters: {} };
     const wrong: Workflow = {

@@ -14,6 +14,8 @@ export interface GraphEdge {
   label: string;
   /** Followed only when its source fails. */
   isError: boolean;
+  /** Leads into a race, which it may lose; the layout keeps room to say so. */
+  races: boolean;
 }
 
 export interface Graph {
@@ -30,7 +32,7 @@ const NARROWEST_WAITING = 184;
 /** Has room for the counts of many firings. */
 const NARROWEST_FANNED_OUT = 208;
 const WIDEST = 216;
-const WAITING_KINDS = new Set(['wait', 'aggregator', 'merge']);
+const WAITING_KINDS = new Set(['wait', 'aggregator', 'merge', 'http', 'smtp']);
 const LONGEST_LABEL = 22;
 
 export function graphOf(definition: Workflow): Graph {
@@ -38,9 +40,10 @@ export function graphOf(definition: Workflow): Graph {
   const nodes = firstOfEach(definition.nodes, (node) => node.id).map((node) => graphNode(node, fannedOut.has(node.id)));
   const known = new Set(nodes.map(({ node }) => node.id));
   const errorEdges = new Set(definition.nodes.flatMap(errorEdgeOf));
+  const races = new Set(definition.nodes.filter(isRace).map((node) => node.id));
   const edges = firstOfEach(definition.edges, (edge) => edge.id)
     .filter((edge) => known.has(edge.src) && known.has(edge.dst) && edge.src !== edge.dst)
-    .map((edge) => graphEdge(edge, errorEdges.has(edge.id)));
+    .map((edge) => graphEdge(edge, errorEdges.has(edge.id), races.has(edge.dst)));
   return { nodes, edges, key: keyOf(nodes, edges) };
 }
 
@@ -56,10 +59,14 @@ function narrowest(kind: string, fannedOut: boolean): number {
   return WAITING_KINDS.has(kind) ? NARROWEST_WAITING : NARROWEST;
 }
 
-function graphEdge(edge: Edge, isError: boolean): GraphEdge {
+function graphEdge(edge: Edge, isError: boolean, races: boolean): GraphEdge {
   const text = edge.label ?? (isError ? 'on error' : (edge.source_handle ?? ''));
   const label = text.length > LONGEST_LABEL ? `${text.slice(0, LONGEST_LABEL - 1)}…` : text;
-  return { edge, label, isError };
+  return { edge, label, isError, races };
+}
+
+function isRace({ type, parameters }: Node): boolean {
+  return type === 'merge' && parameters['wait_mode'] === 'wait_for_any';
 }
 
 function errorEdgeOf(node: Node): string[] {
@@ -79,6 +86,6 @@ function firstOfEach<T>(items: readonly T[], idOf: (item: T) => string): T[] {
 function keyOf(nodes: GraphNode[], edges: GraphEdge[]): string {
   return JSON.stringify([
     nodes.map(({ node, width }) => [node.id, width]),
-    edges.map(({ edge, label, isError }) => [edge.id, edge.src, edge.dst, label, isError]),
+    edges.map(({ edge, label, isError, races }) => [edge.id, edge.src, edge.dst, label, isError, races]),
   ]);
 }

@@ -1,21 +1,33 @@
 import type { ReactElement } from 'react';
 import type { NodeError } from '../generated/protocol';
 import { CopyButton } from '../shared/CopyButton';
+import { deadLetterSentence } from '../shared/errorWords';
 import { Icon } from '../shared/icons';
 import { textOf } from '../shared/json/JsonRow';
 import { JsonTree } from '../shared/json/JsonTree';
+import { ErrorText } from './ErrorText';
 
-export function ErrorPane({ error }: { error: NodeError }): ReactElement {
+interface Props {
+  error: NodeError;
+  /** Of the firing that failed, where one is known. */
+  attempts?: number;
+}
+
+export function ErrorPane({ error, attempts }: Props): ReactElement {
+  const deadLetter = deadLetterSentence(error, attempts);
   return (
     <div className="error-pane">
       <div className="error-box">
         <Icon name="error" />
-        <div className="error-text">
-          <p>{error.message}</p>
-          <p className="error-code">{error.code}</p>
-        </div>
+        <ErrorText error={error} />
         <CopyButton label="Copy error" text={() => textOf(error)} />
       </div>
+      {deadLetter !== null && (
+        <p className="dead-letter" role="note" data-testid="dead-letter">
+          <Icon name="mail" />
+          {deadLetter}
+        </p>
+      )}
       {error.details !== undefined && error.details !== null && (
         <JsonTree value={error.details} base="error.details" label="Details of the error" />
       )}

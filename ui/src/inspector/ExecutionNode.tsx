@@ -1,8 +1,11 @@
 import { type ReactElement, useState } from 'react';
-import type { FiringView, Node, NodeState } from '../generated/protocol';
+import type { FiringView, Node } from '../generated/protocol';
 import { EmptyState } from '../shared/EmptyState';
-import { nodeStateOf } from '../state/selectors';
+import { type ShownState, shownFiringState, shownState } from '../shared/shownState';
+import { nodeViewOf } from '../state/selectors';
 import { useStore } from '../state/store';
+import { CredentialNote } from './CredentialNote';
+import { FailedAttempts } from './FailedAttempts';
 import { FiringFacts } from './FiringFacts';
 import { FiringPane, type Tab } from './FiringPane';
 import { FiringPicker } from './FiringPicker';
@@ -14,7 +17,7 @@ import { useNodeDetail } from './useNodeDetail';
 /** A node of an execution: one of its firings, with what it was asked, what it saw and what came of it. */
 export function ExecutionNode({ node, executionId }: { node: Node; executionId: string }): ReactElement {
   const detail = useNodeDetail(executionId, node.id);
-  const state = useStore((current) => nodeStateOf(current, node.id));
+  const state = useStore((current) => shownState(nodeViewOf(current, node.id)));
   const [chosen, setChosen] = useState<string | null>(null);
   const firings = detail.type === 'loaded' ? detail.detail.firings : [];
   const firing = firings.find((each) => each.message_id === chosen) ?? firings[0] ?? null;
@@ -22,6 +25,7 @@ export function ExecutionNode({ node, executionId }: { node: Node; executionId: 
   return (
     <>
       <NodeHeading node={node} state={state} />
+      <CredentialNote node={node} />
       <NodeFacts nodeId={node.id} />
       {detail.type === 'failed' && (
         <EmptyState icon="error" title={detail.problem.message}>
@@ -32,7 +36,8 @@ export function ExecutionNode({ node, executionId }: { node: Node; executionId: 
         <FiringPicker firings={firings} total={detail.detail.total} chosen={firing} onChoose={setChosen} />
       )}
       {firing && <FiringFacts firing={firing} />}
-      {detail.type !== 'failed' && <FiringTabs node={node} firing={firing} state={firing?.state ?? state} loading={detail.type === 'loading'} />}
+      {firing && <FailedAttempts firing={firing} />}
+      {detail.type !== 'failed' && <FiringTabs node={node} firing={firing} state={firing ? shownFiringState(firing) : state} loading={detail.type === 'loading'} />}
     </>
   );
 }
@@ -40,7 +45,7 @@ export function ExecutionNode({ node, executionId }: { node: Node; executionId: 
 interface FiringTabsProps {
   node: Node;
   firing: FiringView | null;
-  state: NodeState;
+  state: ShownState;
   loading: boolean;
 }
 

@@ -1,8 +1,10 @@
 import { type ReactElement, useState } from 'react';
-import type { FiringView, Node, NodeState } from '../generated/protocol';
+import type { FiringView, Node } from '../generated/protocol';
 import { EmptyState } from '../shared/EmptyState';
 import { JsonTree } from '../shared/json/JsonTree';
+import type { ShownState } from '../shared/shownState';
 import { ErrorPane } from './ErrorPane';
+import { HttpLine } from './HttpLine';
 import { Payload } from './Payload';
 
 export type Tab = 'parameters' | 'input' | 'output' | 'error';
@@ -11,7 +13,7 @@ interface Props {
   tab: Tab;
   node: Node;
   firing: FiringView | null;
-  state: NodeState;
+  state: ShownState;
   loading: boolean;
 }
 
@@ -28,12 +30,15 @@ export function FiringPane({ tab, node, firing, state, loading }: Props): ReactE
       );
     case 'output':
       return firing?.output ? (
-        <Payload key="output" payload={firing.output} base={`$${node.id}`} label="Output" fileName={`${fileName}-output`} />
+        <>
+          {node.type === 'http' && <HttpLine payload={firing.output} />}
+          <Payload key="output" payload={firing.output} base={`$${node.id}`} label="Output" fileName={`${fileName}-output`} />
+        </>
       ) : (
         <Nothing loading={loading} title="No output yet" state={state} />
       );
     case 'error':
-      return firing?.error ? <ErrorPane error={firing.error} /> : null;
+      return firing?.error ? <ErrorPane error={firing.error} attempts={firing.attempt} /> : null;
   }
 }
 
@@ -62,7 +67,7 @@ function Parameters({ node, firing, fileName }: { node: Node; firing: FiringView
   );
 }
 
-function Nothing({ loading, title, state }: { loading: boolean; title: string; state: NodeState }): ReactElement {
+function Nothing({ loading, title, state }: { loading: boolean; title: string; state: ShownState }): ReactElement {
   if (loading) return <p className="inspector-loading">Loading…</p>;
   if (state === 'skipped') {
     return (
@@ -75,6 +80,13 @@ function Nothing({ loading, title, state }: { loading: boolean; title: string; s
     return (
       <EmptyState icon="error" title="Nothing here">
         The node failed before there was anything to show. The Error tab says why.
+      </EmptyState>
+    );
+  }
+  if (state === 'retrying') {
+    return (
+      <EmptyState icon="replay" title={title}>
+        The last attempt failed, and the node is tried again. What failed so far is listed above.
       </EmptyState>
     );
   }

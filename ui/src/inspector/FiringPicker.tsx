@@ -1,6 +1,7 @@
 import { type ReactElement, useId } from 'react';
-import type { FiringView, NodeState } from '../generated/protocol';
+import type { FiringView } from '../generated/protocol';
 import { formatCount, formatDuration } from '../shared/format';
+import { type ShownState, shownFiringState } from '../shared/shownState';
 import { STATE_WORDS } from '../shared/states';
 
 interface Props {
@@ -12,12 +13,12 @@ interface Props {
 }
 
 /** Among hundreds one looks for the odd ones, so they come first; then for an item, so items are in their order. */
-const ORDER: NodeState[] = ['failed', 'running', 'waiting_timer', 'waiting_barrier', 'queued', 'success', 'skipped', 'idle'];
+const ORDER: ShownState[] = ['failed', 'retrying', 'running', 'waiting_timer', 'waiting_barrier', 'queued', 'success', 'skipped', 'idle'];
 
 export function FiringPicker({ firings, total, chosen, onChoose }: Props): ReactElement {
   const id = useId();
   const sorted = firings.toSorted(byItem);
-  const groups = ORDER.map((state) => ({ state, members: sorted.filter((firing) => firing.state === state) }));
+  const groups = ORDER.map((state) => ({ state, members: sorted.filter((firing) => shownFiringState(firing) === state) }));
   return (
     <div className="picker">
       <label htmlFor={id}>
@@ -45,7 +46,7 @@ export function FiringPicker({ firings, total, chosen, onChoose }: Props): React
 
 /** The closed list shows this and no heading, so the state is part of it. */
 function nameOf(firing: FiringView): string {
-  const parts = [firing.key === '' ? 'root' : firing.key, STATE_WORDS[firing.state].toLowerCase()];
+  const parts = [firing.key === '' ? 'root' : firing.key, STATE_WORDS[shownFiringState(firing)].toLowerCase()];
   if (firing.attempt > 1) parts.push(`attempt ${firing.attempt}`);
   if (firing.duration_ms !== null) parts.push(formatDuration(firing.duration_ms));
   return parts.join(' · ');

@@ -1,8 +1,10 @@
 import { type ReactElement, useState } from 'react';
 import type { Node } from '../generated/protocol';
 import { EmptyState } from '../shared/EmptyState';
+import { withoutSecrets } from '../shared/credentials';
 import { JsonTree } from '../shared/json/JsonTree';
 import { useStore } from '../state/store';
+import { CredentialNote } from './CredentialNote';
 import { NodeHeading } from './NodeHeading';
 import { Tabs } from './Tabs';
 
@@ -15,6 +17,7 @@ export function IdleNode({ node }: { node: Node }): ReactElement {
   return (
     <>
       <NodeHeading node={node} state="idle" />
+      <CredentialNote node={node} />
       <Tabs
         tabs={[
           { id: 'parameters', label: 'Parameters' },
@@ -30,7 +33,7 @@ export function IdleNode({ node }: { node: Node }): ReactElement {
         ) : (
           <JsonTree
             key={tab}
-            value={tab === 'parameters' ? node.parameters : node}
+            value={tab === 'parameters' ? node.parameters : withoutSecrets(node)}
             base={tab === 'parameters' ? 'parameters' : node.id}
             label={tab === 'parameters' ? 'Parameters' : 'Definition'}
           />

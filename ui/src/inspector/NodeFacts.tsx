@@ -3,32 +3,43 @@ import { Countdown } from '../shared/Countdown';
 import { FiringCounts } from '../shared/FiringCounts';
 import { totalOf } from '../shared/counts';
 import { formatMoment, formatProgress } from '../shared/format';
-import { followsTheClock, nodeViewOf } from '../state/selectors';
+import { followsTheClock, ignoredInto, nodeViewOf } from '../state/selectors';
 import { useStore } from '../state/store';
 import { Fact } from './Fact';
 
 /** What holds for the node as a whole. A join that gathers has no firing yet, so this is all there is to say about it. */
 export function NodeFacts({ nodeId }: { nodeId: string }): ReactElement | null {
   const view = useStore((state) => nodeViewOf(state, nodeId));
+  const ignored = useStore((state) => ignoredInto(state, nodeId));
   if (!view) return null;
-  const { due, progress, counts } = view;
+  const { due, progress, counts, retrying } = view;
   const many = totalOf(counts) > 1;
-  if (due === null && progress === null && !many) return null;
+  if (due === null && progress === null && ignored === null && !many) return null;
   return (
     <dl className="facts facts-node" aria-label="All firings">
       {many && (
         <Fact name="Firings">
-          <FiringCounts counts={counts} />
+          <FiringCounts of={view} />
         </Fact>
       )}
       {due !== null && (
-        <Fact name={counts.waiting > 1 ? 'Next due' : 'Due'}>
+        <Fact name={nameOfDue(counts.waiting, retrying)}>
           <Due due={due} />
         </Fact>
       )}
       {progress !== null && <Fact name="Arrived">{formatProgress(progress)}</Fact>}
+      {ignored !== null && (
+        <Fact name="Too late">
+          <span className="fact-words">{ignored}</span>
+        </Fact>
+      )}
     </dl>
   );
+}
+
+function nameOfDue(waiting: number, retrying: number): string {
+  if (retrying > 0) return 'Next try';
+  return waiting > 1 ? 'Next due' : 'Due';
 }
 
 function Due({ due }: { due: number }): ReactElement {

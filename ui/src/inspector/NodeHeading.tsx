@@ -1,10 +1,11 @@
 import type { ReactElement } from 'react';
-import type { Node, NodeState } from '../generated/protocol';
+import type { Node } from '../generated/protocol';
 import { Icon, kindIcon } from '../shared/icons';
+import type { ShownState } from '../shared/shownState';
 import { StateLabel } from '../shared/states';
 import { titleOf } from '../shared/title';
 
-export function NodeHeading({ node, state }: { node: Node; state: NodeState }): ReactElement {
+export function NodeHeading({ node, state }: { node: Node; state: ShownState }): ReactElement {
   return (
     <div className="inspector-heading">
       <span className="inspector-kind">

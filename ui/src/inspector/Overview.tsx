@@ -1,10 +1,11 @@
 /** The inspector when no node is selected: the execution or the workflow as a whole. */
 import type { ReactElement } from 'react';
-import type { ExecutionView, NodeState, WorkflowEntry } from '../generated/protocol';
+import type { ExecutionView, WorkflowEntry } from '../generated/protocol';
 import { CopyButton } from '../shared/CopyButton';
 import { EmptyState } from '../shared/EmptyState';
 import { formatDuration, formatMoment, plural, shortId } from '../shared/format';
 import { JsonTree } from '../shared/json/JsonTree';
+import type { ShownState } from '../shared/shownState';
 import { PhaseLabel, StateLabel } from '../shared/states';
 import { shownEntry, shownView, stateCounts } from '../state/selectors';
 import { selectNode, useStore } from '../state/store';
@@ -23,7 +24,7 @@ export function Overview(): ReactElement {
   );
 }
 
-const ORDER: NodeState[] = ['failed', 'running', 'waiting_timer', 'waiting_barrier', 'queued', 'success', 'skipped', 'idle'];
+const ORDER: ShownState[] = ['failed', 'retrying', 'running', 'waiting_timer', 'waiting_barrier', 'queued', 'success', 'skipped', 'idle'];
 
 function ExecutionOverview({ view }: { view: ExecutionView }): ReactElement {
   const { summary } = view;

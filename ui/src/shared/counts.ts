@@ -1,12 +1,22 @@
 /** The firings of one node, counted by state. */
-import type { Counts, NodeState } from '../generated/protocol';
+import type { Counts } from '../generated/protocol';
 import { formatCount } from './format';
+import type { ShownState } from './shownState';
 
-export type CountKey = keyof Counts;
+export type CountKey = keyof Counts | 'retrying';
 
-/** In the order they are told; a word, and the state whose icon stands for it. */
-export const COUNT_WORDS: readonly { key: CountKey; word: string; icon: NodeState }[] = [
+export interface Share {
+  key: CountKey;
+  word: string;
+  /** The state whose icon stands for it. */
+  icon: ShownState;
+  count: number;
+}
+
+/** In the order they are told. */
+const WORDS: readonly Omit<Share, 'count'>[] = [
   { key: 'running', word: 'running', icon: 'running' },
+  { key: 'retrying', word: 'trying again', icon: 'retrying' },
   { key: 'waiting', word: 'waiting', icon: 'waiting_timer' },
   { key: 'success', word: 'done', icon: 'success' },
   { key: 'failed', word: 'failed', icon: 'failed' },
@@ -14,12 +24,23 @@ export const COUNT_WORDS: readonly { key: CountKey; word: string; icon: NodeStat
   { key: 'queued', word: 'queued', icon: 'queued' },
 ];
 
-export function totalOf(counts: Counts): number {
-  return COUNT_WORDS.reduce((total, { key }) => total + counts[key], 0);
+export interface Counted {
+  counts: Counts;
+  retrying: number;
+}
+
+export function totalOf({ queued, running, waiting, success, failed, skipped }: Counts): number {
+  return queued + running + waiting + success + failed + skipped;
+}
+
+/** Where the firings are, without the empty places. Who rests before another attempt waits too, and is told apart here. */
+export function sharesOf({ counts, retrying }: Counted): Share[] {
+  const numbers: { [K in CountKey]: number } = { ...counts, retrying, waiting: Math.max(counts.waiting - retrying, 0) };
+  return WORDS.map((words) => ({ ...words, count: numbers[words.key] })).filter(({ count }) => count > 0);
 }
 
 /** `3 running, 20 done of 23` */
-export function spokenCounts(counts: Counts): string {
-  const parts = COUNT_WORDS.filter(({ key }) => counts[key] > 0).map(({ key, word }) => `${formatCount(counts[key])} ${word}`);
-  return `${parts.join(', ')} of ${formatCount(totalOf(counts))}`;
+export function spokenCounts(counted: Counted): string {
+  const parts = sharesOf(counted).map(({ word, count }) => `${formatCount(count)} ${word}`);
+  return `${parts.join(', ')} of ${formatCount(totalOf(counted.counts))}`;
 }

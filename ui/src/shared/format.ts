@@ -52,6 +52,11 @@ export function formatMoment(at: number): string {
   return `${day} ${time}.${String(moment.getMilliseconds()).padStart(3, '0')}`;
 }
 
+/** For times that stand close together, where the day goes without saying. */
+export function formatClock(at: number): string {
+  return formatMoment(at).split(' ').at(-1) ?? '';
+}
+
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   const units = ['kB', 'MB', 'GB'];

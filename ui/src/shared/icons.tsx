@@ -28,6 +28,7 @@ const PATHS = {
   replay: 'M3.2 8a4.8 4.8 0 1 0 1.5-3.5M3.2 2.8v2.4h2.4',
   warning: 'M8 2.6l6 10.6H2zM8 6.6v3M8 11.3v.1',
   error: 'M5.5 2.2h5l3.3 3.3v5l-3.3 3.3h-5L2.2 10.5v-5zM8 5v3.6M8 10.9v.1',
+  key: 'M5.4 7.2a3.1 3.1 0 1 0 0 6.2 3.1 3.1 0 0 0 0-6.2zM7.7 8.2l5.6-5.7M10.6 5.2l2.1 2.1',
   file: 'M4 2.2h5l3 3v8.6H4zM9 2.2v3h3',
   // Kinds of nodes.
   trigger: 'M9 1.8L3.5 9H8l-1 5.2L12.5 7H8z',

@@ -1,13 +1,15 @@
 /** The vocabulary of states: an icon, a word and a colour, so that no meaning hangs on colour alone. */
 import type { ReactElement } from 'react';
 import type { ExecutionPhase, NodeState } from '../generated/protocol';
+import type { ShownState } from './shownState';
 import './states.css';
 
-export const STATE_WORDS: { [K in NodeState]: string } = {
+export const STATE_WORDS: { [K in ShownState]: string } = {
   idle: 'Idle',
   queued: 'Queued',
   running: 'Running',
   waiting_timer: 'Waiting',
+  retrying: 'Tries again',
   waiting_barrier: 'Gathering',
   success: 'Success',
   failed: 'Failed',
@@ -28,7 +30,7 @@ const PHASE_STATES: { [K in ExecutionPhase]: NodeState } = {
   halted: 'failed',
 };
 
-function glyph(state: NodeState): ReactElement {
+function glyph(state: ShownState): ReactElement {
   switch (state) {
     case 'idle':
       return <circle cx="8" cy="8" r="5.25" />;
@@ -48,6 +50,8 @@ function glyph(state: NodeState): ReactElement {
           <path d="M8 2.75V8h5.25" />
         </>
       );
+    case 'retrying':
+      return <path d="M13.25 8A5.25 5.25 0 1 1 11.3 3.9M11.6 1.4v2.9H8.7" />;
     case 'waiting_barrier':
       return <path d="M4 2.5h8l-8 11h8z" />;
     case 'success':
@@ -64,7 +68,7 @@ function glyph(state: NodeState): ReactElement {
   }
 }
 
-export function StateIcon({ state }: { state: NodeState }): ReactElement {
+export function StateIcon({ state }: { state: ShownState }): ReactElement {
   return (
     <svg className={`state-icon state-${state}`} viewBox="0 0 16 16" aria-hidden="true">
       {glyph(state)}
@@ -72,7 +76,7 @@ export function StateIcon({ state }: { state: NodeState }): ReactElement {
   );
 }
 
-export function StateLabel({ state }: { state: NodeState }): ReactElement {
+export function StateLabel({ state }: { state: ShownState }): ReactElement {
   return (
     <span className={`state-label state-${state}`}>
       <StateIcon state={state} />

@@ -3,6 +3,7 @@ import { WORKFLOW, diagnostic, entry, nodeView, summary, view } from '../testing
 import {
   edgeViewOf,
   fileHasChanged,
+  ignoredInto,
   followsTheClock,
   nodeStateOf,
   runnable,
@@ -78,9 +79,23 @@ describe('followsTheClock', () => {
   });
 });
 
+describe('ignoredInto', () => {
+  it('tells by source what a join did not take', () => {
+    const edges = { b: { messages: 7, ignored: 3, skipped: false }, a: { messages: 1, ignored: 0, skipped: false } };
+    const open = { ...executionOpen, view: view({ edges }) };
+    expect(ignoredInto(state({ open }), 'say')).toBe('3 of 7 from Greet');
+    expect(ignoredInto(state({ open }), 'greet')).toBeNull();
+  });
+});
+
 describe('stateCounts', () => {
+  it('tells what is tried again from what rests', () => {
+    const shown = view({ nodes: { start: nodeView('waiting_timer', { retrying: 1 }), greet: nodeView('waiting_timer') } });
+    expect(stateCounts(shown)).toMatchObject({ waiting_timer: 1, retrying: 1, idle: 2 });
+  });
+
   it('counts every node of the graph once', () => {
     const shown = view({ summary: summary(), nodes: { start: nodeView('success'), greet: nodeView('running') } });
-    expect(stateCounts(shown)).toEqual({ idle: 2, queued: 0, running: 1, waiting_timer: 0, waiting_barrier: 0, success: 1, failed: 0, skipped: 0 });
+    expect(stateCounts(shown)).toEqual({ idle: 2, queued: 0, running: 1, waiting_timer: 0, retrying: 0, waiting_barrier: 0, success: 1, failed: 0, skipped: 0 });
   });
 });

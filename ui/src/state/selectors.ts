@@ -10,7 +10,10 @@ import type {
   Workflow,
   WorkflowEntry,
 } from '../generated/protocol';
+import { ignoredShare, whyIgnored } from '../shared/ignored';
 import { own } from '../shared/record';
+import { type ShownState, shownState } from '../shared/shownState';
+import { titleOf } from '../shared/title';
 import type { State } from './store';
 
 export function shownView(state: State): ExecutionView | null {
@@ -68,6 +71,28 @@ export function edgeViewOf(state: State, edgeId: string): EdgeView | undefined {
   return view ? own(view.edges, edgeId) : undefined;
 }
 
+/** Messages along this edge that its join did not take: how many for the eye, and why. */
+export function ignoredAlong(state: State, edgeId: string): string | null {
+  const edge = edgeViewOf(state, edgeId);
+  if (!edge || edge.ignored === 0) return null;
+  const target = shownDefinition(state)?.edges.find(({ id }) => id === edgeId)?.dst ?? null;
+  const node = nodeById(shownDefinition(state), target);
+  const late = `${ignoredShare(edge)} came too late`;
+  return node ? `${late}: ${whyIgnored(node, nodeViewOf(state, node.id))}` : late;
+}
+
+/** The same for all ways into a join, by where they come from. Text, because text is equal when it says the same. */
+export function ignoredInto(state: State, nodeId: string): string | null {
+  const definition = shownDefinition(state);
+  const parts = (definition?.edges ?? []).flatMap(({ id, src, dst }) => {
+    const edge = dst === nodeId ? edgeViewOf(state, id) : undefined;
+    if (!edge || edge.ignored === 0) return [];
+    const source = nodeById(definition, src);
+    return [`${ignoredShare(edge)} from ${source ? titleOf(source) : src}`];
+  });
+  return parts.length === 0 ? null : parts.join(', ');
+}
+
 export function fileHasChanged(state: State): boolean {
   const summary = shownSummary(state);
   const entry = shownEntry(state);
@@ -110,7 +135,7 @@ export function nodeById(definition: Workflow | null, nodeId: string | null): No
   return definition?.nodes.find((node) => node.id === nodeId) ?? null;
 }
 
-export type StateCounts = { [K in NodeState]: number };
+export type StateCounts = { [K in ShownState]: number };
 
 /** Nodes by state, over the whole graph. */
 export function stateCounts(view: ExecutionView): StateCounts {
@@ -119,11 +144,12 @@ export function stateCounts(view: ExecutionView): StateCounts {
     queued: 0,
     running: 0,
     waiting_timer: 0,
+    retrying: 0,
     waiting_barrier: 0,
     success: 0,
     failed: 0,
     skipped: 0,
   };
-  for (const node of view.definition.nodes) counts[own(view.nodes, node.id)?.state ?? 'idle'] += 1;
+  for (const node of view.definition.nodes) counts[shownState(own(view.nodes, node.id))] += 1;
   return counts;
 }

@@ -23,6 +23,7 @@ export function nodeView(state: NodeState, more: Partial<NodeView> = {}): NodeVi
     started_at: null,
     ended_at: null,
     busy_ms: 0,
+    retrying: 0,
     due: null,
     progress: null,
     error: null,
@@ -112,6 +113,7 @@ export function detail(nodeId: string, output: unknown): NodeDetail {
         input: { type: 'whole', data: { json: { $trigger: { name: 'Ada' } }, bytes: 30 } },
         output: { type: 'whole', data: { json: output, bytes: 10 } },
         error: null,
+        failures: [],
       },
     ],
   };
@@ -125,7 +127,7 @@ export function recording(): Recording {
     start: view({ position: 0 }),
     patches: [
       { at: 1_000, patch: patch(1, { nodes: { start: nodeView('running') } }) },
-      { at: 1_200, patch: patch(2, { nodes: { start: nodeView('success') }, edges: { a: { messages: 1, skipped: false } } }) },
+      { at: 1_200, patch: patch(2, { nodes: { start: nodeView('success') }, edges: { a: { messages: 1, ignored: 0, skipped: false } } }) },
       { at: 99_000, patch: patch(3, { summary: done }) },
     ],
     details: { start: detail('start', { name: 'Ada' }) },

@@ -1,7 +1,7 @@
 /** Layered layout by ELK, in a worker so that a large graph does not hold up the page. */
 import ELK, { type ELK as Elk, type ElkEdgeSection, type ElkExtendedEdge, type ElkLabel, type ElkNode } from 'elkjs/lib/elk-api.js';
 import { type Graph, NODE_HEIGHT } from '../graph';
-import { type EdgeRoute, LABEL_HEIGHT, type Layout, type Point, labelWidth, plainLayout } from './layout';
+import { type EdgeRoute, LABEL_HEIGHT, type Layout, type Point, plainLayout, wordsWidth } from './layout';
 
 const LIMIT_MILLIS = 30_000;
 /** Above this many nodes good is better than best. */
@@ -63,19 +63,20 @@ export function elkGraph(graph: Graph): ElkNode {
       // Cards are of different width; their left edges make the columns.
       layoutOptions: { 'elk.alignment': 'LEFT' },
     })),
-    edges: graph.edges.map(({ edge, label, isError }, index) => ({
+    edges: graph.edges.map(({ edge, label, isError, races }, index) => ({
       id: `e${index}`,
       sources: [numbers.get(edge.src) ?? ''],
       targets: [numbers.get(edge.dst) ?? ''],
       // The ordinary way is drawn straight; the way of failures bends around it.
       layoutOptions: { 'elk.layered.priority.straightness': isError ? '1' : '10' },
-      labels: label === '' ? [] : [labelOf(label)],
+      labels: labelsOf(label, wordsWidth({ label, races })),
     })),
   };
 }
 
-function labelOf(text: string): ElkLabel {
-  return { text, width: labelWidth(text), height: LABEL_HEIGHT, layoutOptions: { 'elk.edgeLabels.inline': 'true' } };
+function labelsOf(text: string, width: number): ElkLabel[] {
+  if (width === 0) return [];
+  return [{ text, width, height: LABEL_HEIGHT, layoutOptions: { 'elk.edgeLabels.inline': 'true' } }];
 }
 
 function optionsFor(nodes: number): { [key: string]: string } {

@@ -1,5 +1,5 @@
 /** What a layout is, and the plain one that stands in where ELK cannot work. */
-import { type Graph, NODE_HEIGHT } from '../graph';
+import { type Graph, type GraphEdge, NODE_HEIGHT } from '../graph';
 
 export interface Point {
   x: number;
@@ -8,7 +8,7 @@ export interface Point {
 
 export interface EdgeRoute {
   points: Point[];
-  /** The centre of the label. */
+  /** The centre of its words. */
   label: Point | null;
 }
 
@@ -22,6 +22,21 @@ export const LABEL_HEIGHT = 18;
 
 export function labelWidth(label: string): number {
   return Math.round(label.length * 6.6 + 14);
+}
+
+const ROOMY_NOTE = '10 too late';
+
+/** The room an edge needs for its words: its label, and what it may have to say when it loses a race. */
+export function wordsWidth({ label, races }: Pick<GraphEdge, 'label' | 'races'>): number {
+  return Math.max(label === '' ? 0 : labelWidth(label), races ? labelWidth(ROOMY_NOTE) : 0);
+}
+
+/** The middle of the longest level piece, where words stand best when no room was kept for them. */
+export function levelMiddle(points: readonly Point[]): Point | null {
+  const pieces = points.slice(1).map((to, index) => ({ from: points[index] ?? to, to }));
+  const level = pieces.filter(({ from, to }) => from.y === to.y);
+  const longest = level.toSorted((a, b) => Math.abs(b.to.x - b.from.x) - Math.abs(a.to.x - a.from.x))[0];
+  return longest ? { x: (longest.from.x + longest.to.x) / 2, y: longest.to.y } : null;
 }
 
 const COLUMN = 320;
@@ -44,7 +59,8 @@ export function plainLayout(graph: Graph): Layout {
 function plainRoutes(graph: Graph, nodes: ReadonlyMap<string, Point>): Map<string, EdgeRoute> {
   const widths = new Map(graph.nodes.map(({ node, width }) => [node.id, width]));
   const routes = new Map<string, EdgeRoute>();
-  for (const { edge, label } of graph.edges) {
+  for (const graphEdge of graph.edges) {
+    const { edge } = graphEdge;
     const from = nodes.get(edge.src);
     const to = nodes.get(edge.dst);
     if (!from || !to) continue;
@@ -53,7 +69,7 @@ function plainRoutes(graph: Graph, nodes: ReadonlyMap<string, Point>): Map<strin
     const middle = Math.max(start.x + 20, end.x - 30);
     routes.set(edge.id, {
       points: [start, { x: middle, y: start.y }, { x: middle, y: end.y }, end],
-      label: label === '' ? null : { x: (start.x + end.x) / 2, y: (start.y + end.y) / 2 },
+      label: wordsWidth(graphEdge) === 0 ? null : { x: (start.x + end.x) / 2, y: (start.y + end.y) / 2 },
     });
   }
   return routes;
