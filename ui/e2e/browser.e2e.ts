@@ -28,7 +28,15 @@ const complaints: string[] = [];
 
 beforeAll(async () => {
   place = makePlace();
-  server = new Process(binary('RUNEGLASS_BIN', '../target/debug/runeglass'), ['serve', place.workflows, '--store', place.store]);
+  server = new Process(binary('RUNEGLASS_BIN', '../target/debug/runeglass'), [
+    'serve',
+    place.workflows,
+    '--store',
+    place.store,
+    // One sample asks this machine.
+    '--private-addresses',
+    'yes',
+  ]);
   const url = await server.says(/(http:\/\/127\.0\.0\.1:\d+\/\?token=\S+)/);
   origin = new URL(url).origin;
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: CHROMIUM_ARGS });
@@ -173,6 +181,43 @@ describe('runeglass serve', () => {
     expect(await page.getAttribute('[data-edge="to-person"]', 'data-look')).toBe('skipped');
     expect(await page.getAttribute('[data-edge="to-shipping"]', 'data-look')).toBe('taken');
     await page.screenshot({ path: place.shot('browser-review') });
+  });
+
+  it('counts down to the next attempt, and lists the attempts that failed', async () => {
+    await openWorkflow('persistent.json', 'station');
+    await page.click(byId('run'));
+    const card = byId('node-station');
+    await shown(`${card}.card-retrying`);
+    await soon('a countdown on the card', async () => {
+      const words = (await page.locator(card).innerText()).replaceAll('\n', ' ');
+      return /attempt 2 .*Tries again in \d s/.test(words) ? true : null;
+    });
+    await page.hover(card);
+    await shown(`${card} ${byId('retry-reason')}`);
+    expect(await page.textContent(byId('retry-reason'))).toContain('Attempt 1 failed · No connection');
+    await page.click(card);
+    await soon('the next attempt in the inspector', async () =>
+      /tries again (in \d s|now) · attempt \d/.test((await page.textContent(byId('inspector'))) ?? '') ? true : null,
+    );
+    await page.screenshot({ path: place.shot('browser-retry') });
+    await soon('the execution to end', async () => ((await phase()) === 'completed' ? true : null), RUN_LIMIT_MILLIS);
+    expect(await states()).toMatchObject({ station: 'failed', old: 'success', fresh: 'skipped', say: 'success' });
+    await soon('both attempts', async () => ((await page.locator(`${byId('failed-attempts')} li`).count()) === 2 ? true : null));
+    await soon('the last word', async () => ((await page.textContent(byId('inspector')))?.includes('after 3 attempts') ? true : null));
+    await page.screenshot({ path: place.shot('browser-attempts') });
+  });
+
+  it('shows items that drop out of a fan-out, and those that came too late', async () => {
+    await openWorkflow('couriers.json', 'first');
+    expect(await runToEnd()).toBe('completed');
+    await soon('the items that dropped out', async () =>
+      (await page.getAttribute(byId('node-pack'), 'aria-label'))?.includes('7 done, 3 skipped of 10') ? true : null,
+    );
+    expect(await page.textContent(`${byId('node-pack')} [data-count="skipped"]`)).toBe('3');
+    // Seven parcels, two couriers each: one of the two is late.
+    const late = await page.locator('.route-words-note').allTextContents();
+    expect(late.map((note) => Number.parseInt(note, 10)).reduce((sum, count) => sum + count, 0)).toBe(7);
+    await page.screenshot({ path: place.shot('browser-couriers') });
   });
 
   it('shows a failure and the way around it', async () => {

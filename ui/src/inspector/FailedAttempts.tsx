@@ -22,8 +22,7 @@ export function FailedAttempts({ firing }: { firing: FiringView }): ReactElement
         {failures.map((failure, index) => (
           <li key={index} className="attempt">
             <When failure={failure} />
-            <ErrorText error={failure.error} />
-            <Next at={failure.tried_again_at} attempt={failure.attempt + 1} pending={pending && index === failures.length - 1} />
+            <ErrorText error={failure.error} aside={<Next after={failure} pending={pending && index === failures.length - 1} />} />
           </li>
         ))}
       </ol>
@@ -41,19 +40,20 @@ function When({ failure: { attempt, at, duration_ms } }: { failure: FailedAttemp
   );
 }
 
-function Next({ at, attempt, pending }: { at: number; attempt: number; pending: boolean }): ReactElement {
+function Next({ after, pending }: { after: FailedAttempt; pending: boolean }): ReactElement {
   const live = useStore(followsTheClock);
+  const { tried_again_at: at, attempt } = after;
   return (
-    <p className="attempt-next numbers" title={formatMoment(at)}>
+    <span className="attempt-next numbers" title={formatMoment(at)}>
       {pending && live ? (
         <>
-          tries again <Countdown due={at} /> · attempt {attempt}
+          tries again <Countdown due={at} /> · attempt {attempt + 1}
         </>
       ) : (
         <>
           {pending ? 'to be tried' : 'tried'} again at {formatClock(at)}
         </>
       )}
-    </p>
+    </span>
   );
 }

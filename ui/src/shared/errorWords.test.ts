@@ -4,7 +4,7 @@ import { deadLetterSentence, errorWord } from './errorWords';
 describe('errorWord', () => {
   it.each([
     ['CONNECTION_FAILED', 'No connection'],
-    ['RETRIES_USED_UP', 'Given up by the house'],
+    ['RETRIES_USED_UP', 'Retries used up'],
     ['OF_A_NEWER_HOST', 'OF_A_NEWER_HOST'],
     ['constructor', 'constructor'],
   ])('%s is %s', (code, word) => expect(errorWord(code)).toBe(word));

@@ -20,7 +20,7 @@ const ERROR_WORDS: { [K in ErrorCode]: string } = {
   ADDRESS_FORBIDDEN: 'Address not allowed here',
   HTTP_STATUS_RAISED: 'Status counts as failure',
   MAIL_REFUSED: 'Mail refused',
-  RETRIES_USED_UP: 'Given up by the house',
+  RETRIES_USED_UP: 'Retries used up',
   LINEAGE_MISMATCH: 'Message out of place',
   CANCELLED: 'Cancelled',
   STALLED: 'Stalled',

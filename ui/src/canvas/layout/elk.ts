@@ -1,7 +1,7 @@
 /** Layered layout by ELK, in a worker so that a large graph does not hold up the page. */
 import ELK, { type ELK as Elk, type ElkEdgeSection, type ElkExtendedEdge, type ElkLabel, type ElkNode } from 'elkjs/lib/elk-api.js';
 import { type Graph, NODE_HEIGHT } from '../graph';
-import { type EdgeRoute, LABEL_HEIGHT, type Layout, type Point, plainLayout, wordsWidth } from './layout';
+import { type EdgeRoute, LABEL_HEIGHT, type Layout, type Point, ROOMY_NOTE, plainLayout, wordsWidth } from './layout';
 
 const LIMIT_MILLIS = 30_000;
 /** Above this many nodes good is better than best. */
@@ -76,7 +76,8 @@ export function elkGraph(graph: Graph): ElkNode {
 
 function labelsOf(text: string, width: number): ElkLabel[] {
   if (width === 0) return [];
-  return [{ text, width, height: LABEL_HEIGHT, layoutOptions: { 'elk.edgeLabels.inline': 'true' } }];
+  // ELK keeps no room for an empty text, however wide it is said to be.
+  return [{ text: text || ROOMY_NOTE, width, height: LABEL_HEIGHT, layoutOptions: { 'elk.edgeLabels.inline': 'true' } }];
 }
 
 function optionsFor(nodes: number): { [key: string]: string } {

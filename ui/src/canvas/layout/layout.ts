@@ -24,7 +24,8 @@ export function labelWidth(label: string): number {
   return Math.round(label.length * 6.6 + 14);
 }
 
-const ROOMY_NOTE = '10 too late';
+/** The longest of what an edge usually has to say when it lost. */
+export const ROOMY_NOTE = '10 too late';
 
 /** The room an edge needs for its words: its label, and what it may have to say when it loses a race. */
 export function wordsWidth({ label, races }: Pick<GraphEdge, 'label' | 'races'>): number {
