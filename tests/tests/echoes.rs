@@ -109,6 +109,12 @@ async fn a_join_that_nothing_reaches_is_skipped_with_what_is_behind_it() {
     ];
     let ran = run(plan(&workflow(&nodes, &edges)), json!({"yes": false, "list": [1]})).await;
     assert_eq!(skipped(&ran.events), ["a[]", "all[]", "b[]", "each[]", "in[]", "meet[]"]);
+    let view = ViewFold::replay(&ran.events).expect("a view");
+    assert_eq!(
+        view.view().nodes["meet"].counts.skipped,
+        1,
+        "it waits no longer, and is not counted again at the end"
+    );
 }
 
 #[tokio::test]

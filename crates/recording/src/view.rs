@@ -172,7 +172,6 @@ impl ViewFold {
     }
 
     fn hear(&mut self, echo: &Echo) {
-        self.skip(&echo.skipped);
         for Ignored { edge_id, .. } in &echo.ignored {
             self.change_edge(edge_id, |edge| edge.ignored += 1);
         }
@@ -186,15 +185,14 @@ impl ViewFold {
                 progress.expected += heard.expected - before.expected.min(heard.expected);
             });
         }
+        self.skip(&echo.skipped);
     }
 
     fn start(&mut self, at: Millis, firing: &Firing) {
         // After a crash a message starts again without having been queued again.
         let again = !self.running.insert(firing.message_id.clone());
         self.unpark(firing);
-        if let Some(barriers) = self.barriers.get_mut(&firing.node_id) {
-            barriers.remove(&firing.lineage);
-        }
+        self.open_barrier(&firing.node_id, &firing.lineage);
         self.change_node(&firing.node_id, |node| {
             if !again {
                 node.counts.queued = node.counts.queued.saturating_sub(1);
@@ -244,8 +242,16 @@ impl ViewFold {
         }
     }
 
+    /// A join waits no longer at this key.
+    fn open_barrier(&mut self, node: &NodeId, lineage: &Lineage) {
+        if let Some(barriers) = self.barriers.get_mut(node) {
+            barriers.remove(lineage);
+        }
+    }
+
     fn skip(&mut self, skipped: &[Skipped]) {
         for Skipped { node_id, lineage } in skipped {
+            self.open_barrier(node_id, lineage);
             self.change_node(node_id, |node| node.counts.skipped += 1);
             if lineage.is_root() {
                 self.close_ways(node_id);
