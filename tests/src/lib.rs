@@ -5,6 +5,7 @@ pub mod local;
 pub mod model;
 pub mod outside;
 pub mod servers;
+pub mod short;
 pub mod workflows;
 
 use std::{

@@ -1,56 +1,13 @@
 //! Splits, aggregators, merges and waits, each case the smallest workflow that shows it.
 
 use protocol::{ErrorCode, ExecutionStatus, NodeState};
-use runeglass_tests::local::{Ran, plan, run};
-use serde_json::{Value, json};
+use runeglass_tests::{
+    local::{plan, run},
+    short::{condition, echo, gather, go, merge, node, split, trigger, workflow},
+};
+use serde_json::json;
 
 const DAY: i64 = 86_400_000;
-
-fn node(id: &str, kind: &str, parameters: Value) -> Value {
-    json!({"id": id, "type": kind, "parameters": parameters})
-}
-
-/// Edges are written `a>b`, with `:true` or `:false` behind a side of a condition; `!` leads an error edge.
-fn workflow(nodes: Vec<Value>, edges: &str) -> Value {
-    let mut nodes = nodes;
-    let mut written = Vec::new();
-    for text in edges.split_whitespace() {
-        let is_error = text.starts_with('!');
-        let (path, side) =
-            text.trim_start_matches('!').split_once(':').unwrap_or((text.trim_start_matches('!'), ""));
-        let (src, dst) = path.split_once('>').expect("a>b");
-        let mut edge = json!({"id": path, "src": src, "dst": dst});
-        if !side.is_empty() {
-            edge["source_handle"] = json!(side);
-        }
-        if is_error {
-            let from = nodes.iter_mut().find(|node| node["id"] == src).expect("a node");
-            from["error"] = json!({"type": "branch", "error_edge": path});
-        }
-        written.push(edge);
-    }
-    json!({"nodes": nodes, "edges": written})
-}
-
-async fn go(nodes: Vec<Value>, edges: &str, input: Value) -> Ran {
-    run(plan(&workflow(nodes, edges)), input).await
-}
-
-fn trigger() -> Value {
-    node("t", "trigger", json!({}))
-}
-
-fn split(id: &str, array: &str) -> Value {
-    node(id, "split", json!({"input_array": array}))
-}
-
-fn echo(id: &str, value: &str) -> Value {
-    node(id, "simulate", json!({"output": value}))
-}
-
-fn gather(id: &str) -> Value {
-    node(id, "aggregator", json!({"timeout": 0}))
-}
 
 #[tokio::test]
 async fn splits_of_no_one_and_many_items() {
@@ -350,14 +307,6 @@ async fn nothing_is_shown_as_waiting_after_the_end() {
         );
         assert_eq!(node.due, None, "{id}");
     }
-}
-
-fn merge(id: &str) -> Value {
-    node(id, "merge", json!({"timeout": 0}))
-}
-
-fn condition(id: &str, expression: &str) -> Value {
-    node(id, "conditional", json!({"expression": expression}))
 }
 
 /// Only a join has a timer: a node behind one of two sides waits as long as it takes, and fires once.

@@ -193,7 +193,8 @@ fn frontiers(
                 // Another value may still come, so one edge says nothing.
                 Input::Each if incoming[node].len() > 1 => [].into(),
                 Input::Each if shape.effects[node] == ScopeEffect::Push => {
-                    match collapsers[node].is_empty() {
+                    // A split with sides has an error edge, behind which somebody may wait as well.
+                    match collapsers[node].is_empty() && !shape.sides.contains_key(&node) {
                         true => [].into(),
                         false => [Target::Split(node)].into(),
                     }

@@ -52,10 +52,10 @@ type WindowedItem = (usize, Lineage);
 
 /// One item on its way.
 pub struct Item {
-    lineage: Lineage,
-    context: Context,
+    pub lineage: Lineage,
+    pub context: Context,
     /// Edge and id of each message.
-    messages: Vec<(usize, MessageId)>,
+    pub messages: Vec<(usize, MessageId)>,
 }
 
 impl FanOuts {
@@ -74,6 +74,15 @@ impl FanOuts {
         self.by_key.insert((fan_out.split, fan_out.parent.clone()), age);
         self.waiting.insert(age, fan_out);
         self.refresh(age);
+    }
+
+    /// Every item that is still to be asked for, without asking for it.
+    pub fn pending(&self, plan: &Plan) -> Vec<Item> {
+        let items = |fan_out: &FanOut| {
+            let rest = fan_out.next..fan_out.items.len() as u32;
+            rest.map(|index| fan_out.item(plan, index)).collect::<Vec<Item>>()
+        };
+        self.waiting.values().flat_map(items).collect()
     }
 
     /// The next item of the oldest fan-out that may send one.
@@ -178,8 +187,12 @@ impl FanOut {
     }
 
     fn take(&mut self, plan: &Plan) -> Item {
-        let index = self.next;
+        let item = self.item(plan, self.next);
         self.next += 1;
+        item
+    }
+
+    fn item(&self, plan: &Plan, index: u32) -> Item {
         let total = self.items.len() as u32;
         let id = |&edge: &usize| (edge, self.message.child(&plan.edges[edge].source.id, index));
         Item {

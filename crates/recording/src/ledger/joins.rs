@@ -46,6 +46,14 @@ impl Decision {
             Self::Done(context) => context,
         }
     }
+
+    fn said(&self) -> String {
+        match self {
+            Self::Value(value) if value.failed => format!("failed {:?}", value.result),
+            Self::Value(value) => format!("value {:?}", value.result),
+            Self::Done(_) => "done".to_owned(),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -105,6 +113,41 @@ impl Joins {
         sentences.sort();
         sentences
     }
+
+    /// Everything that has heard of something and has not heard enough.
+    pub fn under_way(&self, plan: &Plan) -> Vec<String> {
+        let inboxes = self.inboxes.iter().flat_map(|(&node, inboxes)| {
+            inboxes.iter().map(move |(lineage, inbox)| {
+                let (id, at) = (&plan.nodes[node].id, lineage.key());
+                format!("{id} at [{at}] until {:?} has heard {:?}", inbox.due, said(plan, &inbox.decided))
+            })
+        });
+        let collapses = self.collapses.iter().map(|(key, collapse)| {
+            let (id, at) = (&plan.nodes[key.node].id, key.lineage.key());
+            let Collapse { slots, due, .. } = collapse;
+            format!("{id} at [{at}] group {} until {due:?} holds {slots:?}", key.group)
+        });
+        inboxes.chain(collapses).collect()
+    }
+
+    /// What is kept so that nothing is decided twice.
+    pub fn decided(&self, plan: &Plan) -> Vec<String> {
+        let closed = self.closed.iter().map(|key| {
+            format!("{} at [{}] group {} is closed", plan.nodes[key.node].id, key.lineage.key(), key.group)
+        });
+        let outer = self.outer.iter().map(|((edge, lineage), decision)| {
+            format!("{} at [{}] is {}", plan.edges[*edge].source.id, lineage.key(), decision.said())
+        });
+        let mut sentences: Vec<String> = closed.chain(outer).collect();
+        sentences.sort();
+        sentences
+    }
+}
+
+fn said<'p>(plan: &'p Plan, decided: &BTreeMap<usize, Decision>) -> Vec<(&'p str, String)> {
+    let of_edge =
+        |(edge, decision): (&usize, &Decision)| (plan.edges[*edge].source.id.as_str(), decision.said());
+    decided.iter().map(of_edge).collect()
 }
 
 impl Ledger {
@@ -116,15 +159,9 @@ impl Ledger {
                     self.offer(edge, lineage, Decision::Done((*context).clone()));
                 }
                 (Target::Inbox(edge), Word::Failed(value)) => {
-                    let node = self.plan.edges[edge].to;
-                    if matches!(self.plan.flow.inputs[node], Input::Exclusive { .. }) {
-                        // The node is passed over: the error is for whoever gathers behind it.
-                        self.pass_over(node, lineage, word);
-                    } else {
-                        self.offer(edge, lineage, Decision::Value((*value).clone()));
-                    }
+                    self.offer(edge, lineage, Decision::Value((*value).clone()));
                 }
-                (Target::Split(split), _) => self.block(split, lineage, word),
+                (Target::Split(split), _) => self.pass_on(split, lineage, word),
             }
         }
     }
@@ -142,15 +179,6 @@ impl Ledger {
                     self.pass_on(collapser, lineage, word);
                 }
             }
-        }
-    }
-
-    fn pass_over(&mut self, node: usize, lineage: &Lineage, word: &Word<'_>) {
-        let key = JoinKey { node, group: 0, lineage: lineage.clone() };
-        if !self.joins.closed.contains(&key) {
-            self.close_join(&key);
-            self.skip(node, lineage);
-            self.pass_on(node, lineage, word);
         }
     }
 
@@ -219,23 +247,27 @@ impl Ledger {
             own.or_else(|| self.joins.outer.get(&(*edge, lineage.prefix(plan.depth_of(*edge)))))
         };
         let heard = edges.iter().filter(|edge| decision(edge).is_some()).count();
-        let mut values: Vec<(usize, Value)> = Vec::new();
+        let mut values: Vec<Value> = Vec::new();
         let mut missing: Vec<String> = Vec::new();
         for edge in edges {
             match decision(edge) {
-                Some(Decision::Value(value)) => values.push((plan.depth_of(*edge), value.clone())),
+                Some(Decision::Value(value)) => values.push(value.clone()),
                 Some(Decision::Done(_)) => missing.push(plan.nodes[plan.edges[*edge].from].id.to_string()),
                 None => {}
             }
         }
         // A branch that failed wins a race only when no other is left.
-        let winner = values.iter().find(|(_, value)| !value.failed).map(|(_, value)| value.clone());
+        let winner = values.iter().find(|value| !value.failed).cloned();
         let complete = match &plan.flow.inputs[node] {
             Input::Race { .. } => winner.is_some() || heard == edges.len(),
             _ => heard == edges.len(),
         };
-        let known: Vec<Context> =
-            edges.iter().filter_map(|edge| Some(decision(edge)?.context().clone())).collect();
+        // What comes from an outer level does not hide the item this is about, nor does a branch on which nothing came
+        // hide what the others bring. What such a branch knew is known all the same: the item, above all.
+        let mut decisions: Vec<(usize, &Decision)> =
+            edges.iter().filter_map(|edge| Some((plan.depth_of(*edge), decision(edge)?))).collect();
+        decisions.sort_by_key(|(depth, decision)| (*depth, matches!(decision, Decision::Value(_))));
+        let known = union(decisions.iter().map(|(_, decision)| decision.context()));
         if !matches!(plan.flow.inputs[node], Input::Exclusive { .. }) {
             self.note_arrival(node, lineage, heard, edges.len());
         }
@@ -245,22 +277,24 @@ impl Ledger {
             return;
         }
         self.close_join(&key);
-        let Some((_, first)) = values.first() else {
+        let Some(first) = values.first() else {
             self.skip(node, lineage);
-            self.pass_on(node, lineage, &Word::Done(&union(known.iter())));
+            self.pass_on(node, lineage, &Word::Done(&known));
             return;
         };
         let (context, joined) = match &plan.flow.inputs[node] {
+            // Only errors are offered to it. The node is passed over: they are for whoever gathers behind it.
+            Input::Exclusive { .. } => {
+                self.skip(node, lineage);
+                return self.pass_on(node, lineage, &Word::Failed(first));
+            }
             Input::Race { .. } => {
                 let winner = winner.unwrap_or_else(|| first.clone());
                 (winner.context, Joined::Winner(winner.result))
             }
             _ => {
-                let results = values.iter().map(|(_, value)| value.result.clone()).collect();
-                // What comes from an outer level does not hide the item this is about.
-                values.sort_by_key(|(depth, _)| *depth);
-                let context = union(values.iter().map(|(_, value)| &value.context));
-                (context, Joined::List { values: results, missing })
+                let values = values.iter().map(|value| value.result.clone()).collect();
+                (known, Joined::List { values, missing })
             }
         };
         self.fire(node, 0, lineage, context, joined);
@@ -281,10 +315,17 @@ impl Ledger {
             self.note_ignored(edge, &key, lineage, &decision);
             return;
         }
-        // Of several edges that exclude each other, "nothing comes" counts when it was said on all of them.
-        if edges.len() > 1 && !self.is_settled(edge, edges, lineage, &decision) {
+        let slots = self.joins.collapses.get(&key).map(|collapse| &collapse.slots);
+        if slots.and_then(|slots| slots.get(step.index as usize)).is_some_and(Option::is_some) {
             return;
         }
+        let decision = match edges.len() {
+            1 => decision,
+            _ => match self.settled(edge, edges, lineage, decision) {
+                Some(decision) => decision,
+                None => return,
+            },
+        };
         let total = step.total as usize;
         let collapse = self.joins.collapses.entry(key.clone()).or_insert_with(|| Collapse {
             witness: None,
@@ -320,17 +361,33 @@ impl Ledger {
         self.fire(node, group, &key.lineage, context, Joined::Collapse(slots));
     }
 
-    /// True for a value, and for the last edge of an exclusive group on which nothing comes.
-    fn is_settled(&mut self, edge: usize, edges: &[usize], lineage: &Lineage, decision: &Decision) -> bool {
+    /// What several edges that exclude each other come to for an item: the value on one of them, or once all have been
+    /// heard of the error, or nothing.
+    fn settled(
+        &mut self,
+        edge: usize,
+        edges: &[usize],
+        lineage: &Lineage,
+        decision: Decision,
+    ) -> Option<Decision> {
         let inboxes = self.joins.inboxes.entry(self.plan.edges[edge].to).or_default();
         let inbox = inboxes.entry(lineage.clone()).or_default();
         inbox.decided.entry(edge).or_insert_with(|| decision.clone());
-        let settled = matches!(decision, Decision::Value(_))
-            || edges.iter().all(|edge| inbox.decided.contains_key(edge));
-        if settled {
+        let settled = match decision {
+            Decision::Value(value) if !value.failed => Decision::Value(value),
+            undecided @ (Decision::Value(_) | Decision::Done(_)) => {
+                let heard: Option<Vec<&Decision>> =
+                    edges.iter().map(|edge| inbox.decided.get(edge)).collect();
+                let failed = heard?.into_iter().find(|decision| matches!(decision, Decision::Value(_)));
+                failed.cloned().unwrap_or(undecided)
+            }
+        };
+        // Other groups of the same aggregator keep what they have heard of the item.
+        inbox.decided.retain(|decided, _| !edges.contains(decided));
+        if inbox.decided.is_empty() {
             inboxes.remove(lineage);
         }
-        settled
+        Some(settled)
     }
 
     /// An empty array: the aggregators behind it have everything there is.
@@ -354,6 +411,10 @@ impl Ledger {
         let (arrived, expected, context) = match self.joins.collapses.remove(&key) {
             Some(collapse) => {
                 self.disarm(&key, collapse.due);
+                // Items of which it has heard something, but not enough.
+                if let Some(inboxes) = self.joins.inboxes.get_mut(&node) {
+                    inboxes.retain(|item, _| item.parent() != *lineage);
+                }
                 let context = self.outside(node, lineage, collapse.witness.map(|(_, context)| context));
                 (collapse.filled, collapse.slots.len(), context)
             }

@@ -6,6 +6,7 @@
 
 mod fan_out;
 mod joins;
+mod outline;
 mod skips;
 
 use std::{
@@ -224,8 +225,14 @@ impl Ledger {
         if event.seq != self.seq + 1 {
             return Err(self.refuse(event, format!("expected event {}", self.seq + 1)));
         }
-        self.seq = event.seq;
         self.now = event.at;
+        self.take_in(event)?;
+        // An event that is refused is not counted, so that what comes in its place is.
+        self.seq = event.seq;
+        Ok(std::mem::take(&mut self.echo))
+    }
+
+    fn take_in(&mut self, event: &Event) -> Result<(), LedgerError> {
         match &event.fact {
             Fact::ExecutionStarted(started) => {
                 for id in &started.starts {
@@ -276,7 +283,7 @@ impl Ledger {
                 self.ways = Ways::default();
             }
         }
-        Ok(std::mem::take(&mut self.echo))
+        Ok(())
     }
 
     fn try_again(&mut self, event: &Event, failed: &AttemptFailed) -> Result<(), LedgerError> {
