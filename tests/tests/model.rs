@@ -1,79 +1,133 @@
-//! The engine against the oracle: random workflows, any order of delivery, duplicates, crashes at every step.
-//! `RUNEGLASS_SEEDS=1000000 cargo test --release --test model` is the storm.
+//! The engine against the oracle: random workflows, any order of delivery, duplicates, time that passes at any moment,
+//! crashes at every step. `make storm` runs a million of them.
 
-use std::sync::Arc;
-
-use engine::{Limits, Plan, load};
-use runeglass_tests::model::{
-    Dice,
-    graphs::{self, Random},
-    oracle,
-    world::{Faults, Sabotage, World, differences},
+use std::sync::{
+    Mutex,
+    atomic::{AtomicU64, Ordering},
 };
 
-fn plan_of(random: &Random, seed: u64) -> Arc<Plan> {
-    let loaded = load(random.workflow.to_string().as_bytes(), &Limits::default());
-    loaded.plan.unwrap_or_else(|| panic!("seed {seed}: {:#?}\n{}", loaded.diagnostics, random.workflow))
+use protocol::Recording;
+use runeglass_tests::model::{
+    Failure,
+    sabotage::Sabotage,
+    shrink::{folder, shrink, write},
+    trial::{Trial, UNKIND},
+    world::{Faults, Tally},
+};
+
+/// One in so many seeds is run in several orders, and has every prefix of its log folded: that takes longer.
+const CLOSER: u64 = 16;
+
+fn check(trial: &Trial, seed: u64) -> Result<Tally, Failure> {
+    let outcome = trial.run(Sabotage::None);
+    let closer = || match seed % CLOSER {
+        0 => trial.check_orders().and_then(|()| trial.check_prefixes(&outcome.events)),
+        _ => Ok(()),
+    };
+    outcome.verdict.and_then(|tally| closer().map(|()| tally))
 }
 
-/// Runs one seed; `Err` says how the engine and the oracle differ.
-fn check(seed: u64, faults: Faults, sabotage: Sabotage) -> Result<(usize, usize), String> {
-    let random = graphs::random(seed);
-    let plan = plan_of(&random, seed);
-    let expected = oracle::meaning(&plan, &random.input);
-    let mut dice = Dice::new(seed ^ 0xfeed);
-    let mut world = World::new(&plan, &mut dice, faults, sabotage);
-    let found = world.run(&random.input)?;
-    let different = differences(&expected, &found);
-    match different.is_empty() {
-        true => Ok((world.crashes, world.duplicates)),
-        false => Err(format!("{different:#?}")),
-    }
-}
-
-const KIND: Faults = Faults { duplicate: 0, crash_before_commit: 0, crash_after_commit: 0 };
-const UNKIND: Faults = Faults { duplicate: 8, crash_before_commit: 12, crash_after_commit: 12 };
-
-fn storm(seeds: impl Iterator<Item = u64>) {
-    let (mut count, mut crashes, mut duplicates) = (0, 0, 0);
-    for seed in seeds {
-        let faults = if seed % 4 == 0 { KIND } else { UNKIND };
-        match check(seed, faults, Sabotage::None) {
-            Ok((crashed, duplicated)) => {
-                count += 1;
-                crashes += crashed;
-                duplicates += duplicated;
-            }
-            Err(difference) => {
-                let random = graphs::random(seed);
-                panic!("seed {seed}, input {}\n{}\n{difference}", random.input, random.workflow);
-            }
-        }
-    }
-    println!("{count} seeds, {crashes} crashes, {duplicates} duplicates");
-    assert!(crashes > count / 4 && duplicates > count / 4, "the world was too kind to prove anything");
+/// Makes the case small, writes it down and says where.
+fn report(seed: u64, trial: &Trial, failure: &Failure, sabotage: Sabotage) -> String {
+    let small = shrink(trial, failure, sabotage);
+    let outcome = small.run(sabotage);
+    let detail = outcome.verdict.as_ref().err().unwrap_or(failure).detail.clone();
+    let written = match write(&folder(), seed, &small, &outcome) {
+        Ok([recording, workflow]) => format!("{} and {}", recording.display(), workflow.display()),
+        Err(complaint) => format!("not written: {complaint}"),
+    };
+    let (before, after) = (trial.case.node_count(), small.case.node_count());
+    format!(
+        "seed {seed}, {before} nodes, shrunk to {after}, {:?}: {:?} {detail}\n{written}",
+        small.faults, failure.kind
+    )
 }
 
 fn seeds() -> u64 {
     std::env::var("RUNEGLASS_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(20_000)
 }
 
-// Two halves, for two cores.
 #[test]
 fn random_workflows_mean_what_the_oracle_says() {
-    storm(0..seeds() / 2);
+    let (next, last) = (AtomicU64::new(0), seeds());
+    let (total, failed) = (Mutex::new(Tally::default()), Mutex::new(None));
+    let work = || {
+        let mut tally = Tally::default();
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= last {
+                break;
+            }
+            let trial = Trial::of_seed(seed);
+            match check(&trial, seed) {
+                Ok(ran) => tally += ran,
+                Err(failure) => {
+                    next.store(last, Ordering::Relaxed);
+                    *failed.lock().unwrap() = Some((seed, trial, failure));
+                }
+            }
+        }
+        *total.lock().unwrap() += tally;
+    };
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    if let Some((seed, trial, failure)) = failed.into_inner().unwrap() {
+        panic!("{}", report(seed, &trial, &failure, Sabotage::None));
+    }
+    let Tally { runs, crashes, duplicates, timers, races, timeouts, halts } = total.into_inner().unwrap();
+    println!(
+        "{runs} seeds, {crashes} crashes, {duplicates} duplicates, {timers} timers fired, {races} races, \
+         {timeouts} timeouts, {halts} halts"
+    );
+    let enough = [crashes, duplicates, timers, races].iter().all(|count| *count > runs / 5);
+    assert!(enough && timeouts > runs / 50 && halts > runs / 100, "the world was too kind to prove anything");
 }
 
-#[test]
-fn more_random_workflows_mean_what_the_oracle_says() {
-    storm(seeds() / 2..seeds());
+/// Each within so many runs.
+const MOST_RUNS: u64 = 2_000;
+
+fn first_failure(sabotage: Sabotage) -> Option<(u64, Trial, Failure)> {
+    let failure = |seed: u64| {
+        let crash = if sabotage.forges() { 0 } else { UNKIND.crash };
+        let trial = Trial { faults: Faults { crash, ..UNKIND }, ..Trial::of_seed(seed) };
+        let failure = trial.run(sabotage).verdict.err()?;
+        Some((seed, trial, failure))
+    };
+    (0..MOST_RUNS).find_map(failure)
 }
 
 #[test]
 fn planted_bugs_are_found() {
-    for sabotage in Sabotage::ALL {
-        let found = (0..2_000).find(|&seed| check(seed, UNKIND, sabotage).is_err());
-        let seed = found.unwrap_or_else(|| panic!("{sabotage:?} was not found"));
-        println!("{sabotage:?} was found by seed {seed}");
+    let missed: Vec<Sabotage> = Sabotage::ALL
+        .into_iter()
+        .filter(|sabotage| match first_failure(*sabotage) {
+            Some((seed, _, failure)) => {
+                println!("{sabotage:?} was found after {} runs: {:?}", seed + 1, failure.kind);
+                false
+            }
+            None => true,
+        })
+        .collect();
+    assert!(missed.is_empty(), "{missed:?} were not found");
+    println!("{} planted bugs, all found", Sabotage::ALL.len());
+}
+
+#[test]
+fn a_failing_case_becomes_small_and_opens_as_a_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    for sabotage in [Sabotage::ForgetBlockedSplit, Sabotage::DropAnItem, Sabotage::FireEarly] {
+        let (seed, trial, failure) = first_failure(sabotage).expect("it is found");
+        let small = shrink(&trial, &failure, sabotage);
+        assert!(small.case.node_count() < trial.case.node_count(), "{sabotage:?}: {:?}", small.case);
+        let outcome = small.run(sabotage);
+        assert_eq!(outcome.verdict.as_ref().expect_err("it still fails").kind, failure.kind);
+        let [recording, workflow] = write(folder.path(), seed, &small, &outcome).expect("it is written");
+        let text = std::fs::read_to_string(&recording).unwrap();
+        let read: Recording = serde_json::from_str(&text).expect("a recording");
+        assert_eq!((read.format.as_str(), read.version), (Recording::FORMAT, Recording::VERSION));
+        assert!(!read.patches.is_empty() && read.start.definition.nodes.len() == small.case.node_count());
+        let text = std::fs::read(&workflow).unwrap();
+        assert!(engine::load(&text, &engine::Limits::default()).plan.is_some(), "the workflow can be run");
+        println!("{sabotage:?}: {} nodes became {}", trial.case.node_count(), small.case.node_count());
     }
 }

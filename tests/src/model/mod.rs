@@ -1,8 +1,83 @@
 //! The model: random workflows, what they mean, and a world that is unkind to messages.
 
 pub mod graphs;
+mod log;
 pub mod oracle;
+mod oracle_shape;
+pub mod sabotage;
+pub mod shrink;
+mod timers;
+pub mod trial;
 pub mod world;
+
+use std::sync::Arc;
+
+use engine::{Limits, Plan};
+use serde_json::Value;
+
+/// A workflow and the input it is started with.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub workflow: Value,
+    pub input: Value,
+    /// Read once, or why it cannot be.
+    pub plan: Result<Arc<Plan>, String>,
+}
+
+impl Case {
+    pub fn new(workflow: Value, input: Value) -> Self {
+        let plan = load(&workflow);
+        Self { workflow, input, plan }
+    }
+
+    pub fn node_count(&self) -> usize {
+        self.workflow["nodes"].as_array().map_or(0, Vec::len)
+    }
+}
+
+fn load(workflow: &Value) -> Result<Arc<Plan>, String> {
+    let loaded = engine::load(workflow.to_string().as_bytes(), &Limits::default());
+    loaded.plan.ok_or_else(|| format!("{:#?}", loaded.diagnostics))
+}
+
+/// Where something happens: the place of a node in the plan, and the indexes of its key.
+pub type Place = (usize, Vec<u32>);
+
+/// How a run went wrong.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Failures of the same kind are the same failure as far as shrinking is concerned.
+    pub kind: Kind,
+    pub detail: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing is under way and yet it has not ended, or it does not end at all.
+    Stuck,
+    /// The ledger refuses an event that the engine has made.
+    Refused,
+    /// A message stands where its node does not.
+    Lineage,
+    /// A timer fires early, twice or not at all.
+    Timer,
+    /// A join fires and gives up, or gives up although it has heard everything.
+    GaveUp,
+    /// Something is left behind, or happens after the end, or the end is not the right one.
+    End,
+    /// Folding the log again gives something else.
+    Fold,
+    /// A message that comes again changes something.
+    Redelivery,
+    /// Something else came out than the oracle says.
+    Meaning,
+    /// Something else came out in another order of delivery.
+    Order,
+}
+
+fn fail<T>(kind: Kind, detail: impl Into<String>) -> Result<T, Failure> {
+    Err(Failure { kind, detail: detail.into() })
+}
 
 /// Numbers that look random and are the same for the same seed.
 #[derive(Clone)]

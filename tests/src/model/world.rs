@@ -1,118 +1,114 @@
-//! A world without SQLite, threads or clocks, in which messages are delivered in any order and more than once, and
-//! the engine crashes before or after any commit.
+//! A world without SQLite, threads or real time, in which messages are delivered in any order and more than once,
+//! time passes at any moment, and the engine crashes before or after any event.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeSet, HashMap},
     sync::Arc,
 };
 
-use engine::{Effects, Message, Plan, Work, conclude, prepare};
+use engine::{Effects, Message, Output, Plan, Work, conclude, prepare};
 use protocol::{
-    Consequence, Echo, Event, ExecutionEnded, ExecutionStarted, ExecutionStatus, Fact, Firing, MessageId,
-    NodeFailed, NodeStarted, NodeSucceeded, Payload,
+    Consequence, ErrorCode, Event, ExecutionEnded, ExecutionStarted, ExecutionStatus, Fact, Firing, Lineage,
+    MessageId, Millis, NodeError, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Payload, TimedOut,
 };
 use recording::Ledger;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Dice, oracle::Meaning};
+use super::{Dice, Failure, Kind, fail, sabotage::Sabotage, timers::Timers};
 
 /// How unkind the world is: one in so many steps; 0 for never.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Faults {
     pub duplicate: usize,
-    pub crash_before_commit: usize,
-    pub crash_after_commit: usize,
+    pub crash: usize,
+    /// Time passes while there is work to do, and timers fire late.
+    pub delay: usize,
 }
 
-/// What is wrong with the engine on purpose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sabotage {
-    None,
-    /// A message is committed again although it was before.
-    CommitTwice,
-    /// A crash loses the last event.
-    LoseAnEvent,
-    /// An item that leaves the way is not told to anyone.
-    ForgetUntaken,
-    /// A failed item is treated as if it had succeeded with nothing.
-    SwallowError,
-    /// The edges of a condition are all taken.
-    TakeBothSides,
-    /// A split spreads one item less.
-    DropAnItem,
-    /// A split spreads its first item twice.
-    RepeatAnItem,
-    /// A split spreads its items in another order.
-    ReverseItems,
-    /// A failed item counts as one that left the way.
-    SkipError,
-    /// A failed item ends the execution.
-    HaltOnError,
-    /// The execution ends with the first way that ends.
-    EndAtFirstLeaf,
-    /// A crash loses a message that was in hand, as if it had been acknowledged before its commit.
-    LoseAMessage,
-    /// Now and then a commit sends nothing.
-    LoseChildren,
-    /// An item answers for its neighbour.
-    WrongItem,
-}
-
-impl Sabotage {
-    pub const ALL: [Self; 14] = [
-        Self::CommitTwice,
-        Self::LoseAnEvent,
-        Self::ForgetUntaken,
-        Self::SwallowError,
-        Self::TakeBothSides,
-        Self::DropAnItem,
-        Self::RepeatAnItem,
-        Self::ReverseItems,
-        Self::SkipError,
-        Self::HaltOnError,
-        Self::EndAtFirstLeaf,
-        Self::LoseAMessage,
-        Self::LoseChildren,
-        Self::WrongItem,
-    ];
-}
-
-pub struct World<'w> {
-    plan: Arc<Plan>,
-    ledger: Ledger,
-    events: Vec<Event>,
-    /// Messages in hand, delivered perhaps more than once.
-    hand: Vec<Message>,
-    dice: &'w mut Dice,
-    faults: Faults,
-    sabotage: Sabotage,
+/// What happened in a run, or in many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub runs: usize,
     pub crashes: usize,
     pub duplicates: usize,
+    /// Rests that came to their end.
+    pub timers: usize,
+    pub races: usize,
+    /// Joins that gave up.
+    pub timeouts: usize,
+    /// Executions that a failure ended.
+    pub halts: usize,
 }
 
-/// What a run came to, or why it is wrong.
-pub type Verdict = Result<Meaning, String>;
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.runs += other.runs;
+        self.crashes += other.crashes;
+        self.duplicates += other.duplicates;
+        self.timers += other.timers;
+        self.races += other.races;
+        self.timeouts += other.timeouts;
+        self.halts += other.halts;
+    }
+}
+
+/// A message that somebody works on. Once it is announced, the answer is there.
+#[derive(Clone)]
+struct InHand {
+    message: Message,
+    answer: Option<Result<Output, NodeError>>,
+}
+
+pub struct World {
+    plan: Arc<Plan>,
+    ledger: Ledger,
+    pub events: Vec<Event>,
+    hand: Vec<InHand>,
+    now: Millis,
+    timers: Timers,
+    /// How many items each split has spread at each key.
+    totals: HashMap<(usize, Lineage), u32>,
+    /// Attempts that were announced: who comes again is not announced again.
+    announced: BTreeSet<(MessageId, u32)>,
+    dice: Dice,
+    faults: Faults,
+    sabotage: Sabotage,
+    pub tally: Tally,
+}
 
 /// More steps than this and it does not end.
 const STEPS: usize = 20_000;
 
-impl<'w> World<'w> {
-    pub fn new(plan: &Arc<Plan>, dice: &'w mut Dice, faults: Faults, sabotage: Sabotage) -> Self {
-        let ledger = Ledger::new("x".into(), Arc::clone(plan));
-        let (plan, events, hand) = (Arc::clone(plan), Vec::new(), Vec::new());
-        Self { plan, ledger, events, hand, dice, faults, sabotage, crashes: 0, duplicates: 0 }
+/// As many messages are worked on at once.
+const HANDS: usize = 4;
+
+type Step = Result<(), Failure>;
+
+impl World {
+    pub fn new(plan: &Arc<Plan>, dice: Dice, faults: Faults, sabotage: Sabotage) -> Self {
+        Self {
+            plan: Arc::clone(plan),
+            ledger: Ledger::new("storm".into(), Arc::clone(plan)),
+            events: Vec::new(),
+            hand: Vec::new(),
+            now: 0,
+            timers: Timers::new(plan),
+            totals: HashMap::new(),
+            announced: BTreeSet::new(),
+            dice,
+            faults,
+            sabotage,
+            tally: Tally { runs: 1, ..Tally::default() },
+        }
     }
 
-    pub fn events(&self) -> &[Event] {
-        &self.events
-    }
-
-    pub fn run(&mut self, input: &Value) -> Verdict {
+    /// From the start to the end.
+    pub fn run(&mut self, input: &Value) -> Step {
         let starts = self.plan.starts.iter().map(|&node| self.plan.nodes[node].id.clone()).collect();
-        let definition = serde_json::to_value(&*self.plan.workflow).map_err(|error| error.to_string())?;
+        let definition = serde_json::to_value(&*self.plan.workflow).unwrap_or_default();
         self.append(Fact::ExecutionStarted(ExecutionStarted {
-            workflow_id: "w".into(),
-            title: "W".to_owned(),
+            workflow_id: "storm".into(),
+            title: "Storm".to_owned(),
             path: None,
             definition_hash: self.plan.hash.clone(),
             definition: Payload::new(definition),
@@ -121,220 +117,330 @@ impl<'w> World<'w> {
         }))?;
         for _ in 0..STEPS {
             if self.ledger.is_ended() {
-                return self.meaning();
+                return self.at_the_end();
             }
             self.step()?;
         }
-        Err(format!("no end after {STEPS} steps: {:?}", self.ledger.undecided()))
+        fail(Kind::Stuck, format!("no end after {STEPS} steps: {:?}", self.ledger.under_way()))
     }
 
-    fn step(&mut self) -> Result<(), String> {
-        if self.happens(self.faults.crash_before_commit) {
+    fn step(&mut self) -> Step {
+        if self.happens(self.faults.crash) {
             return self.crash();
         }
-        while self.hand.len() < 4 {
+        if self.happens(self.faults.delay) {
+            self.now += self.dice.roll(1_500) as Millis;
+        }
+        let is_due = self.ledger.next_due().is_some_and(|due| due <= self.now);
+        if is_due && (self.faults.delay == 0 || self.dice.one_in(3)) {
+            return self.wake(self.now);
+        }
+        if self.sabotage == Sabotage::FireEarly
+            && let Some(due) = self.ledger.next_due()
+        {
+            return self.wake(due);
+        }
+        while self.hand.len() < HANDS {
             let Some(message) = self.ledger.next_ready() else { break };
-            self.hand.push(message);
+            self.hand.push(InHand { message, answer: None });
         }
         if self.hand.is_empty() {
-            return Err(format!("nothing is under way, yet {:?}", self.ledger.undecided()));
+            return self.wait();
         }
         let chosen = self.dice.roll(self.hand.len());
-        let message = match self.happens(self.faults.duplicate) {
+        let in_hand = match self.happens(self.faults.duplicate) {
             true => {
-                self.duplicates += 1;
+                self.tally.duplicates += 1;
                 self.hand[chosen].clone()
             }
             false => self.hand.swap_remove(chosen),
         };
-        self.hop(&message)?;
-        if self.happens(self.faults.crash_after_commit) && !self.ledger.is_ended() {
-            self.crash()?;
-        }
-        Ok(())
+        self.work(in_hand)
     }
 
-    fn hop(&mut self, message: &Message) -> Result<(), String> {
-        let committed = self.ledger.get(&message.id).is_none();
-        if committed && self.sabotage != Sabotage::CommitTwice {
-            return Ok(());
+    /// There is nothing to do until the next timer.
+    fn wait(&mut self) -> Step {
+        let Some(due) = self.ledger.next_due() else {
+            return fail(Kind::Stuck, format!("nothing can go on, yet {:?}", self.ledger.under_way()));
+        };
+        let late = if self.happens(self.faults.delay) { self.dice.roll(2_000) as Millis } else { 0 };
+        self.now = self.now.max(due) + late;
+        self.wake(self.now)
+    }
+
+    fn wake(&mut self, now: Millis) -> Step {
+        for fact in self.ledger.wake(now) {
+            let Fact::TimedOut(late) = &fact else { return fail(Kind::Timer, format!("woken by {fact:?}")) };
+            match self.sabotage {
+                Sabotage::NeverGiveUp => continue,
+                Sabotage::FireAfterGivingUp => {
+                    self.timers.give_up(late, self.now)?;
+                    self.forge_giving_up(late);
+                }
+                _ => {
+                    self.timers.give_up(late, self.now)?;
+                    self.append(fact)?;
+                    self.tally.timeouts += 1;
+                }
+            }
+            // The others are found again, because the log knows when they are due.
+            if self.happens(self.faults.crash) {
+                return self.crash();
+            }
         }
-        let prepared = prepare(&self.plan, message, 0);
-        let mut firing = Firing {
+        self.timers.nothing_overdue(now)
+    }
+
+    /// One more stage of a message: it is announced and may have to rest, or its answer is committed.
+    fn work(&mut self, in_hand: InHand) -> Step {
+        let InHand { mut message, answer } = in_hand;
+        let is_stale = self.is_stale(&message);
+        if is_stale && self.sabotage != Sabotage::CommitTwice {
+            return self.redelivered();
+        }
+        self.sabotage.spoil_message(&mut message);
+        self.check_lineage(&message)?;
+        let firing = Firing {
             message_id: message.id.clone(),
             node_id: self.plan.nodes[message.node].id.clone(),
             lineage: message.lineage.clone(),
             attempt: message.attempt,
         };
-        if let (Sabotage::WrongItem, Some(step)) = (self.sabotage, message.lineage.steps().last()) {
-            firing.lineage =
-                message.lineage.parent().push(&step.split, (step.index + 1) % step.total, step.total);
+        if let Some(answer) = answer {
+            self.timers.finish(&message.id, self.now)?;
+            let mut effects = conclude(&self.plan, &message, answer);
+            self.sabotage.spoil_effects(&self.plan, &message, &mut self.dice, &mut effects);
+            return self.commit(&message, firing, effects);
         }
-        self.append(Fact::NodeStarted(NodeStarted {
-            firing: firing.clone(),
-            parameters: prepared.parameters,
-        }))?;
+        let prepared = prepare(&self.plan, &message, self.now);
+        if message.resumed.is_none() && self.announced.insert((message.id.clone(), message.attempt)) {
+            let parameters = prepared.parameters;
+            self.append(Fact::NodeStarted(NodeStarted { firing: firing.clone(), parameters }))?;
+        }
         let answer = match prepared.work {
             Work::Done(output) => Ok(output),
             Work::Failed(error) => Err(error),
             Work::Sleep { then, .. } => *then,
-            Work::Call(_) => return Err("the model does not call".to_owned()),
-            Work::Wait { .. } => return Err("the model does not wait".to_owned()),
+            Work::Wait { due } => {
+                self.append(Fact::NodeParked(NodeParked { firing, due }))?;
+                return self.timers.rest(&message.id, due);
+            }
         };
-        let effects = self.sabotaged(message, conclude(&self.plan, message, answer));
-        self.commit(firing, effects)
+        self.hand.push(InHand { message, answer: Some(answer) });
+        Ok(())
     }
 
-    fn sabotaged(&mut self, message: &Message, mut effects: Effects) -> Effects {
-        let node = &self.plan.nodes[message.node];
-        let contained = effects.consequence == Consequence::Contained;
-        match self.sabotage {
-            Sabotage::TakeBothSides => effects.taken.clone_from(&node.leaving),
-            Sabotage::SwallowError if contained => {
-                effects.outcome = Ok(Payload::null().into());
-                effects.consequence = Consequence::GoOn;
-                effects.taken.clone_from(&node.outgoing);
-            }
-            Sabotage::SkipError if contained => effects.consequence = Consequence::GoOn,
-            Sabotage::HaltOnError if contained => effects.consequence = Consequence::Halt,
-            Sabotage::DropAnItem => change_items(&mut effects, |items| drop(items.pop())),
-            Sabotage::RepeatAnItem => {
-                change_items(&mut effects, |items| items.extend(items.first().cloned()))
-            }
-            Sabotage::ReverseItems => change_items(&mut effects, |items| items.reverse()),
-            Sabotage::ForgetUntaken if node.source.kind == "conditional" && !message.lineage.is_root() => {
-                effects.taken.clear();
-            }
-            Sabotage::LoseChildren if self.dice.one_in(10) => effects.taken.clear(),
-            _ => {}
+    /// It was committed before, or rests, or is the copy from before its rest.
+    fn is_stale(&self, message: &Message) -> bool {
+        match self.ledger.get(&message.id) {
+            Some(opened) => opened.parked.is_some() || opened.message.resumed != message.resumed,
+            None => true,
         }
-        effects
     }
 
-    fn commit(&mut self, firing: Firing, effects: Effects) -> Result<(), String> {
+    /// What comes again changes nothing, and the log refuses what it has heard already.
+    fn redelivered(&mut self) -> Step {
+        if !self.dice.one_in(4) {
+            return Ok(());
+        }
+        let state = |ledger: &Ledger| {
+            let numbers = (ledger.position(), ledger.next_due(), ledger.ready_count(), ledger.timer_count());
+            (numbers, ledger.under_way(), ledger.decided())
+        };
+        let before = state(&self.ledger);
+        let is_commit = |event: &&Event| matches!(event.fact, Fact::NodeSucceeded(_) | Fact::NodeFailed(_));
+        let Some(mut event) = self.events.iter().rfind(is_commit).cloned() else { return Ok(()) };
+        let known = self.ledger.apply(&event).is_ok();
+        event.seq = self.ledger.position() + 1;
+        let again = self.ledger.apply(&event).is_ok();
+        match known || again || state(&self.ledger) != before {
+            true => fail(Kind::Redelivery, format!("{:?} came again and changed something", event.fact)),
+            false => Ok(()),
+        }
+    }
+
+    /// The levels of a message are the splits its node stands in, with as many items as they have spread.
+    fn check_lineage(&self, message: &Message) -> Step {
+        let scope = self.plan.nodes[message.node].scope_of_output();
+        let steps = message.lineage.steps();
+        let fits = |(depth, (step, split)): (usize, (&protocol::Step, &usize))| {
+            let total = self.totals.get(&(*split, message.lineage.prefix(depth)));
+            self.plan.nodes[*split].id == step.split && total == Some(&step.total) && step.index < step.total
+        };
+        match steps.len() == scope.len() && steps.iter().zip(scope).enumerate().all(fits) {
+            true => Ok(()),
+            false => fail(
+                Kind::Lineage,
+                format!("{} stands at {:?}", self.plan.nodes[message.node].id, message.lineage),
+            ),
+        }
+    }
+
+    fn commit(&mut self, message: &Message, firing: Firing, effects: Effects) -> Step {
+        let place = (message.node, message.lineage.clone());
         let taken = effects.taken.iter().map(|&edge| self.plan.edges[edge].source.id.clone()).collect();
-        let (duration, echo) = (0, Echo::default());
-        self.append(match effects.outcome {
+        let (duration, arrivals) = (0, Vec::new());
+        let error = effects.outcome.as_ref().err().cloned();
+        self.note(message, &effects);
+        let result = effects.outcome.as_ref().ok().map(|output| output.payload.clone());
+        let fact = match effects.outcome {
             Ok(output) => {
                 let (items, output) = (output.items, output.payload);
-                Fact::NodeSucceeded(NodeSucceeded { firing, duration, output, items, taken, echo })
+                if let Some(items) = &items {
+                    self.totals.insert(place, items.value().as_array().map_or(0, Vec::len) as u32);
+                }
+                Fact::NodeSucceeded(NodeSucceeded { firing, duration, output, items, taken, arrivals })
             }
             Err(error) => {
                 let consequence = effects.consequence;
                 Fact::NodeFailed(NodeFailed { firing, duration, error, taken, consequence, echo })
             }
-        })?;
+        };
+        self.append(fact)?;
+        if let (Sabotage::TwoWinners, Some(result)) = (self.sabotage, result) {
+            self.forge_winner(message, &effects.taken, &result);
+        }
         let ends_early = self.sabotage == Sabotage::EndAtFirstLeaf && effects.taken.is_empty();
         if effects.consequence == Consequence::Halt || (ends_early && !self.ledger.is_quiet()) {
-            return self.append(Fact::ExecutionEnded(ExecutionEnded {
-                status: ExecutionStatus::Halted,
-                error: None,
-            }));
+            self.tally.halts += 1;
+            let late = error.as_ref().is_some_and(|error| error.code == ErrorCode::TimeoutExceeded);
+            return self.end(if late { ExecutionStatus::Failed } else { ExecutionStatus::Halted }, error);
         }
-        if self.ledger.is_quiet() {
-            let undecided = self.ledger.undecided();
-            if !undecided.is_empty() {
-                return Err(format!("stalled: {undecided:?}"));
-            }
-            self.append(Fact::ExecutionEnded(ExecutionEnded {
-                status: ExecutionStatus::Completed,
-                error: None,
-            }))?;
+        match self.ledger.is_quiet() {
+            true => self.complete(),
+            false => Ok(()),
         }
-        Ok(())
     }
 
-    /// Everything in memory is gone; what is left is the log.
-    fn crash(&mut self) -> Result<(), String> {
-        self.crashes += 1;
+    fn note(&mut self, message: &Message, effects: &Effects) {
+        let node = &self.plan.nodes[message.node].source;
+        let races = node.parameters.get("wait_mode").is_some_and(|mode| mode == "wait_for_any");
+        self.tally.races += usize::from(races && effects.outcome.is_ok());
+        self.tally.timers += usize::from(message.resumed.is_some());
+    }
+
+    /// Nothing is under way any more, so nothing may be left behind.
+    fn complete(&mut self) -> Step {
+        let left = self.ledger.under_way();
+        if !left.is_empty() {
+            return fail(Kind::Stuck, format!("nothing is under way, yet {left:#?}"));
+        }
+        if self.ledger.timer_count() > 0 {
+            return fail(Kind::Timer, format!("a timer is left that is due at {:?}", self.ledger.next_due()));
+        }
+        self.timers.nothing_left()?;
+        self.end(ExecutionStatus::Completed, None)
+    }
+
+    fn end(&mut self, status: ExecutionStatus, error: Option<NodeError>) -> Step {
+        self.append(Fact::ExecutionEnded(ExecutionEnded { status, error }))
+    }
+
+    /// After the end there is nothing but tombstones, and messages that come late find nobody.
+    fn at_the_end(&mut self) -> Step {
+        let ledger = &mut self.ledger;
+        let left = ledger.under_way();
+        let nothing = ledger.is_quiet() && left.is_empty() && ledger.timer_count() == 0;
+        match nothing && ledger.next_ready().is_none() && ledger.undecided().is_empty() {
+            true => Ok(()),
+            false => fail(Kind::End, format!("left after the end: {left:?}")),
+        }
+    }
+
+    /// Everything in memory is gone; what is left is the log. Folding it gives what memory held.
+    fn crash(&mut self) -> Step {
+        self.tally.crashes += 1;
         self.hand.clear();
         if self.sabotage == Sabotage::LoseAnEvent && self.events.len() > 2 {
             let lost = self.dice.roll(self.events.len() - 1) + 1;
             self.events.remove(lost);
             self.events.iter_mut().zip(1..).for_each(|(event, seq)| event.seq = seq);
         }
-        let resumed = Ledger::resume("x".into(), Arc::clone(&self.plan), &self.events);
-        self.ledger = resumed.map_err(|error| error.to_string())?;
-        if self.sabotage == Sabotage::LoseAMessage {
-            drop(self.ledger.next_ready());
+        let resumed = Ledger::resume("storm".into(), Arc::clone(&self.plan), &self.events);
+        let resumed = resumed.map_err(|error| Failure { kind: Kind::Refused, detail: error.to_string() })?;
+        let before = (self.ledger.position(), self.ledger.under_way(), self.ledger.decided());
+        if before != (resumed.position(), resumed.under_way(), resumed.decided()) {
+            let after = (resumed.position(), resumed.under_way(), resumed.decided());
+            return fail(Kind::Fold, format!("before the crash {before:#?}\nafter it {after:#?}"));
         }
+        self.ledger = resumed;
+        self.spoil_memory();
         Ok(())
     }
 
-    fn append(&mut self, fact: Fact) -> Result<(), String> {
-        let event = Event { execution_id: "x".into(), seq: self.ledger.position() + 1, at: 0, fact };
-        self.ledger.apply(&event).map_err(|error| error.to_string())?;
+    fn spoil_memory(&mut self) {
+        match self.sabotage {
+            Sabotage::LoseAMessage => drop(self.ledger.next_ready()),
+            Sabotage::LoseTimers | Sabotage::ForgetRest => {
+                drop(self.ledger.wake(Millis::MAX));
+                let forget = self.sabotage == Sabotage::ForgetRest;
+                while let Some(mut message) = self.ledger.next_ready() {
+                    if message.resumed.is_none() || forget {
+                        message.resumed = None;
+                        self.hand.push(InHand { message, answer: None });
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn append(&mut self, fact: Fact) -> Step {
+        let seq = self.ledger.position() + 1;
+        let mut event = Event { execution_id: "storm".into(), seq, at: self.now, fact };
+        let heard = self.ledger.apply(&event);
+        let heard = heard.map_err(|error| Failure { kind: Kind::Refused, detail: error.to_string() })?;
+        self.timers.hear(&self.ledger, &heard, self.now);
+        match &mut event.fact {
+            Fact::NodeSucceeded(done) => done.arrivals = heard,
+            Fact::NodeFailed(done) => done.arrivals = heard,
+            Fact::ExecutionStarted(_)
+            | Fact::NodeStarted(_)
+            | Fact::NodeParked(_)
+            | Fact::TimedOut(_)
+            | Fact::ExecutionEnded(_) => {}
+        }
         self.events.push(event);
         Ok(())
+    }
+
+    /// An event that the ledger never hears of.
+    fn forge(&mut self, fact: Fact) {
+        let seq = self.events.len() as u64 + 1;
+        self.events.push(Event { execution_id: "storm".into(), seq, at: self.now, fact });
+    }
+
+    fn forge_winner(&mut self, message: &Message, taken: &[usize], result: &Payload) {
+        for &edge in taken {
+            let race = &self.plan.nodes[self.plan.edges[edge].to];
+            let node_id = race.id.clone();
+            let won = self.events.iter().any(|event| match &event.fact {
+                Fact::NodeSucceeded(done) => {
+                    done.firing.node_id == node_id && done.firing.lineage == message.lineage
+                }
+                _ => false,
+            });
+            if won && race.source.parameters.get("wait_mode").is_some_and(|mode| mode == "wait_for_any") {
+                let message_id = message.id.child(&self.plan.edges[edge].source.id, 0);
+                let firing = Firing { message_id, node_id, lineage: message.lineage.clone(), attempt: 1 };
+                let (output, items, taken, arrivals) = (result.clone(), None, Vec::new(), Vec::new());
+                let done = NodeSucceeded { firing, duration: 0, output, items, taken, arrivals };
+                self.forge(Fact::NodeSucceeded(done));
+            }
+        }
+    }
+
+    fn forge_giving_up(&mut self, late: &TimedOut) {
+        let TimedOut { node_id, lineage, group } = late.clone();
+        let message_id = MessageId::fire(&"storm".into(), &node_id, group, "forged");
+        let firing = Firing { message_id, node_id, lineage, attempt: 1 };
+        let error = NodeError::new(ErrorCode::TimeoutExceeded, "forged");
+        let (taken, arrivals, consequence) = (Vec::new(), Vec::new(), Consequence::GoOn);
+        self.forge(Fact::TimedOut(late.clone()));
+        self.forge(Fact::NodeFailed(NodeFailed { firing, duration: 0, error, taken, consequence, arrivals }));
     }
 
     fn happens(&mut self, one_in: usize) -> bool {
         one_in > 0 && self.dice.one_in(one_in)
     }
-
-    /// What every node put out at every key; each of them once, each message with the lineage its node has.
-    fn meaning(&self) -> Verdict {
-        let mut meaning = Meaning::new();
-        let mut finished: BTreeSet<&MessageId> = BTreeSet::new();
-        let mut completions = 0;
-        for event in &self.events {
-            let (firing, output) = match &event.fact {
-                Fact::NodeSucceeded(done) => (&done.firing, done.output.value().clone()),
-                Fact::NodeFailed(done) => (&done.firing, json!({"error": done.error.message})),
-                Fact::ExecutionEnded(_) => {
-                    completions += 1;
-                    continue;
-                }
-                _ => continue,
-            };
-            if !finished.insert(&firing.message_id) {
-                return Err(format!("{} finished twice", firing.node_id));
-            }
-            let key = firing.lineage.steps().iter().map(|step| step.index).collect();
-            if meaning.insert((firing.node_id.to_string(), key), short_errors(output)).is_some() {
-                return Err(format!("{} ran twice at [{}]", firing.node_id, firing.lineage.key()));
-            }
-        }
-        match completions {
-            1 => Ok(meaning),
-            other => Err(format!("{other} completions")),
-        }
-    }
-}
-
-fn change_items(effects: &mut Effects, change: impl FnOnce(&mut Vec<Value>)) {
-    if let Ok(output) = &mut effects.outcome
-        && let Some(items) = &output.items
-    {
-        let mut changed = items.value().as_array().cloned().unwrap_or_default();
-        change(&mut changed);
-        output.items = Some(Payload::new(Value::Array(changed)));
-    }
-}
-
-/// Errors are compared by their message.
-fn short_errors(value: Value) -> Value {
-    match value {
-        Value::Object(fields) if fields.len() == 1 && fields.contains_key("error") => {
-            let error = &fields["error"];
-            json!({"error": error.get("message").unwrap_or(error)})
-        }
-        Value::Object(fields) => {
-            fields.into_iter().map(|(name, field)| (name, short_errors(field))).collect()
-        }
-        Value::Array(items) => items.into_iter().map(short_errors).collect(),
-        other => other,
-    }
-}
-
-pub type Differences = BTreeMap<String, (Option<Value>, Option<Value>)>;
-
-/// Where two meanings differ: expected and found.
-pub fn differences(expected: &Meaning, found: &Meaning) -> Differences {
-    let keys: BTreeSet<_> = expected.keys().chain(found.keys()).collect();
-    let shown = |(node, key): &(String, Vec<u32>)| format!("{node}{key:?}");
-    keys.into_iter()
-        .filter(|key| expected.get(*key) != found.get(*key))
-        .map(|key| (shown(key), (expected.get(key).cloned(), found.get(key).cloned())))
-        .collect()
 }
