@@ -400,6 +400,9 @@ impl World {
             | Fact::TimedOut(_)
             | Fact::ExecutionEnded(_) => {}
         }
+        if self.sabotage.forges() {
+            event.seq = self.events.len() as u64 + 1;
+        }
         self.events.push(event);
         Ok(())
     }
