@@ -1,9 +1,12 @@
 //! The engine against the oracle: random workflows, any order of delivery, duplicates, time that passes at any moment,
 //! crashes at every step. `make storm` runs a million of them.
 
-use std::sync::{
-    Mutex,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    path::Path,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use protocol::Recording;
@@ -28,11 +31,11 @@ fn check(trial: &Trial, seed: u64) -> Result<Tally, Failure> {
 }
 
 /// Makes the case small, writes it down and says where.
-fn report(seed: u64, trial: &Trial, failure: &Failure, sabotage: Sabotage) -> String {
+fn report(folder: &Path, seed: u64, trial: &Trial, failure: &Failure, sabotage: Sabotage) -> String {
     let small = shrink(trial, failure, sabotage);
     let outcome = small.run(sabotage);
     let detail = outcome.verdict.as_ref().err().unwrap_or(failure).detail.clone();
-    let written = match write(&folder(), seed, &small, &outcome) {
+    let written = match write(folder, seed, &small, &outcome) {
         Ok([recording, workflow]) => format!("{} and {}", recording.display(), workflow.display()),
         Err(complaint) => format!("not written: {complaint}"),
     };
@@ -72,7 +75,7 @@ fn random_workflows_mean_what_the_oracle_says() {
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
     if let Some((seed, trial, failure)) = failed.into_inner().unwrap() {
-        panic!("{}", report(seed, &trial, &failure, Sabotage::None));
+        panic!("{}", report(&folder(), seed, &trial, &failure, Sabotage::None));
     }
     let Tally { runs, crashes, duplicates, timers, races, timeouts, halts } = total.into_inner().unwrap();
     println!(
@@ -128,6 +131,9 @@ fn a_failing_case_becomes_small_and_opens_as_a_recording() {
         assert!(!read.patches.is_empty() && read.start.definition.nodes.len() == small.case.node_count());
         let text = std::fs::read(&workflow).unwrap();
         assert!(engine::load(&text, &engine::Limits::default()).plan.is_some(), "the workflow can be run");
+        let said = report(folder.path(), seed, &trial, &failure, sabotage);
+        let names = [&recording, &workflow].map(|path| path.display().to_string());
+        assert!(names.iter().all(|name| said.contains(name)), "{said}");
         println!("{sabotage:?}: {} nodes became {}", trial.case.node_count(), small.case.node_count());
     }
 }
