@@ -77,13 +77,15 @@ fn random_workflows_mean_what_the_oracle_says() {
     if let Some((seed, trial, failure)) = failed.into_inner().unwrap() {
         panic!("{}", report(&folder(), seed, &trial, &failure, Sabotage::None));
     }
-    let Tally { runs, crashes, duplicates, timers, races, timeouts, halts } = total.into_inner().unwrap();
+    let Tally { runs, crashes, duplicates, timers, races, timeouts, halts, retries } =
+        total.into_inner().unwrap();
     println!(
         "{runs} seeds, {crashes} crashes, {duplicates} duplicates, {timers} timers fired, {races} races, \
-         {timeouts} timeouts, {halts} halts"
+         {timeouts} timeouts, {halts} halts, {retries} retries"
     );
     let enough = [crashes, duplicates, timers, races].iter().all(|count| *count > runs / 5);
-    assert!(enough && timeouts > runs / 50 && halts > runs / 100, "the world was too kind to prove anything");
+    let enough = enough && timeouts > runs / 50 && halts > runs / 100 && retries > runs / 4;
+    assert!(enough, "the world was too kind to prove anything");
 }
 
 /// Each within so many runs.

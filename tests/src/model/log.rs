@@ -1,12 +1,12 @@
 //! What a log says: what came out of every firing, what chance and time have decided, and how it ended. What can be
 //! seen to be wrong in the log alone is found here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use engine::Plan;
 use protocol::{
     Consequence, ErrorCode, Event, ExecutionEnded, ExecutionStatus, Fact, Firing, NodeError, NodeParked,
-    TimedOut,
+    Skipped, TimedOut,
 };
 use serde_json::{Value, json};
 
@@ -24,6 +24,8 @@ pub struct Log<'p> {
     ended: Option<ExecutionEnded>,
     /// Rests by message, so that none is told twice.
     rests: BTreeMap<String, Place>,
+    /// What was said to be skipped.
+    skipped: BTreeSet<Place>,
 }
 
 /// Reads a log from its first event to its last.
@@ -35,8 +37,9 @@ pub fn read<'p>(plan: &'p Plan, events: &[Event]) -> Result<Log<'p>, Failure> {
         halted_by: None,
         ended: None,
         rests: BTreeMap::new(),
+        skipped: BTreeSet::new(),
     };
-    let mut finished = std::collections::BTreeSet::new();
+    let mut finished = BTreeSet::new();
     for (event, seq) in events.iter().zip(1..) {
         log.take_in(event)?;
         if let Fact::NodeSucceeded(protocol::NodeSucceeded { firing, .. })
@@ -59,14 +62,16 @@ impl Log<'_> {
             return fail(Kind::End, format!("{:?} after the end", event.fact));
         }
         match &event.fact {
-            Fact::ExecutionStarted(_) | Fact::NodeStarted(_) => Ok(()),
+            Fact::ExecutionStarted(_) | Fact::NodeStarted(_) | Fact::AttemptFailed(_) => Ok(()),
             Fact::NodeParked(parked) => self.rest(event, parked),
             Fact::NodeSucceeded(done) => {
+                self.skip(&done.firing, &done.echo.skipped)?;
                 let items = done.items.as_ref().map(|items| items.value().as_array().map_or(0, Vec::len));
                 self.arrive(&done.firing, &done.taken, items.unwrap_or(0));
                 self.put_out(&done.firing, short_errors(done.output.value().clone()), None)
             }
             Fact::NodeFailed(done) => {
+                self.skip(&done.firing, &done.echo.skipped)?;
                 self.arrive(&done.firing, &done.taken, 0);
                 let place = self.place(&done.firing);
                 if done.consequence == Consequence::Halt {
@@ -85,6 +90,22 @@ impl Log<'_> {
     fn place(&self, firing: &Firing) -> Place {
         let node = self.plan.node(&firing.node_id).expect("a node of this plan");
         (node, firing.lineage.steps().iter().map(|step| step.index).collect())
+    }
+
+    /// What was said to be skipped does not run at that key or inside of it, and is not said to be skipped again.
+    fn skip(&mut self, firing: &Firing, skipped: &[Skipped]) -> Result<(), Failure> {
+        let (node, key) = self.place(firing);
+        if (0..=key.len()).any(|depth| self.skipped.contains(&(node, key[..depth].to_vec()))) {
+            return fail(Kind::Skipped, format!("{} ran at {key:?} after all", firing.node_id));
+        }
+        for Skipped { node_id, lineage } in skipped {
+            let node = self.plan.node(node_id).expect("a node of this plan");
+            let key = lineage.steps().iter().map(|step| step.index).collect();
+            if !self.skipped.insert((node, key)) {
+                return fail(Kind::Skipped, format!("{node_id} is skipped twice at {lineage:?}"));
+            }
+        }
+        Ok(())
     }
 
     fn rest(&mut self, event: &Event, parked: &NodeParked) -> Result<(), Failure> {

@@ -61,6 +61,8 @@ pub enum Kind {
     Lineage,
     /// A timer fires early, twice or not at all.
     Timer,
+    /// A node runs that was said to be skipped, or is skipped twice.
+    Skipped,
     /// A join fires and gives up, or gives up although it has heard everything.
     GaveUp,
     /// Something is left behind, or happens after the end, or the end is not the right one.

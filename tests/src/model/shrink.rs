@@ -47,11 +47,12 @@ fn candidates(trial: &Trial) -> Vec<Trial> {
     let mut found: Vec<Trial> = without.flatten().map(with_case).collect();
     let inputs = smaller_values(&trial.case.input).into_iter();
     found.extend(inputs.map(|input| with_case(Case { input, ..trial.case.clone() })));
-    let Faults { duplicate, crash, delay } = trial.faults;
+    let faults = trial.faults;
     let kinder = [
-        Faults { duplicate: 0, crash, delay },
-        Faults { duplicate, crash: 0, delay },
-        Faults { duplicate, crash, delay: 0 },
+        Faults { duplicate: 0, ..faults },
+        Faults { crash: 0, ..faults },
+        Faults { delay: 0, ..faults },
+        Faults { retry: 0, ..faults },
     ];
     let kinder = kinder.into_iter().filter(|faults| *faults != trial.faults);
     found.extend(kinder.map(|faults| Trial { faults, ..trial.clone() }));

@@ -15,6 +15,8 @@ type Join = (NodeId, String);
 pub struct Timers {
     rests: BTreeMap<MessageId, Millis>,
     rested: BTreeSet<MessageId>,
+    /// Attempts that are to be repeated, and not before when.
+    retries: BTreeMap<MessageId, Millis>,
     /// How long each kind of join waits.
     patience: BTreeMap<NodeId, Millis>,
     waiting: BTreeMap<Join, Millis>,
@@ -33,6 +35,7 @@ impl Timers {
         Self {
             rests: BTreeMap::new(),
             rested: BTreeSet::new(),
+            retries: BTreeMap::new(),
             patience: plan.nodes.iter().filter_map(patience).collect(),
             waiting: BTreeMap::new(),
             over: BTreeSet::new(),
@@ -42,6 +45,19 @@ impl Timers {
     pub fn rest(&mut self, message: &MessageId, due: Millis) -> Step {
         let again = self.rests.insert(message.clone(), due).is_some() || self.rested.contains(message);
         if again { fail(Kind::Timer, format!("{message} rests again")) } else { Ok(()) }
+    }
+
+    /// An attempt came to nothing; the next one is not to begin before `due`.
+    pub fn retry(&mut self, message: &MessageId, due: Millis) {
+        self.retries.insert(message.clone(), due);
+    }
+
+    /// An attempt begins.
+    pub fn attempt(&mut self, message: &MessageId, now: Millis) -> Step {
+        match self.retries.remove(message).is_some_and(|due| now < due) {
+            true => fail(Kind::Timer, format!("{message} is tried again at {now}, too early")),
+            false => Ok(()),
+        }
     }
 
     /// A message is about to be committed.
@@ -89,7 +105,7 @@ impl Timers {
     }
 
     pub fn nothing_left(&self) -> Step {
-        match self.waiting.is_empty() && self.rests.is_empty() {
+        match self.waiting.is_empty() && self.rests.is_empty() && self.retries.is_empty() {
             true => Ok(()),
             false => fail(Kind::Timer, format!("{:?} and {:?} are left", self.waiting, self.rests)),
         }

@@ -23,8 +23,8 @@ pub struct Trial {
     pub chance: u64,
 }
 
-pub const KIND: Faults = Faults { duplicate: 0, crash: 0, delay: 0 };
-pub const UNKIND: Faults = Faults { duplicate: 10, crash: 24, delay: 6 };
+pub const KIND: Faults = Faults { duplicate: 0, crash: 0, delay: 0, retry: 0 };
+pub const UNKIND: Faults = Faults { duplicate: 10, crash: 24, delay: 6, retry: 12 };
 
 /// What a run came to, and the events up to there.
 pub struct Outcome {

@@ -8,8 +8,9 @@ use std::{
 
 use engine::{Effects, Message, Output, Plan, Work, conclude, prepare};
 use protocol::{
-    Consequence, ErrorCode, Event, ExecutionEnded, ExecutionStarted, ExecutionStatus, Fact, Firing, Lineage,
-    MessageId, Millis, NodeError, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Payload, TimedOut,
+    AttemptFailed, Consequence, Echo, ErrorCode, Event, ExecutionEnded, ExecutionStarted, ExecutionStatus,
+    Fact, Fault, Firing, Lineage, MessageId, Millis, NodeError, NodeFailed, NodeParked, NodeStarted,
+    NodeSucceeded, Payload, TimedOut,
 };
 use recording::Ledger;
 use serde_json::Value;
@@ -23,6 +24,8 @@ pub struct Faults {
     pub crash: usize,
     /// Time passes while there is work to do, and timers fire late.
     pub delay: usize,
+    /// An attempt comes to nothing through no fault of its node, and is repeated later.
+    pub retry: usize,
 }
 
 /// What happened in a run, or in many.
@@ -38,6 +41,7 @@ pub struct Tally {
     pub timeouts: usize,
     /// Executions that a failure ended.
     pub halts: usize,
+    pub retries: usize,
 }
 
 impl std::ops::AddAssign for Tally {
@@ -49,6 +53,7 @@ impl std::ops::AddAssign for Tally {
         self.races += other.races;
         self.timeouts += other.timeouts;
         self.halts += other.halts;
+        self.retries += other.retries;
     }
 }
 
@@ -207,6 +212,9 @@ impl World {
             attempt: message.attempt,
         };
         if let Some(answer) = answer {
+            if message.resumed.is_none() && message.failures.system < 3 && self.happens(self.faults.retry) {
+                return self.try_again(firing);
+            }
             self.timers.finish(&message.id, self.now)?;
             let mut effects = conclude(&self.plan, &message, answer);
             self.sabotage.spoil_effects(&self.plan, &message, &mut self.dice, &mut effects);
@@ -214,6 +222,7 @@ impl World {
         }
         let prepared = prepare(&self.plan, &message, self.now);
         if message.resumed.is_none() && self.announced.insert((message.id.clone(), message.attempt)) {
+            self.timers.attempt(&message.id, self.now)?;
             let parameters = prepared.parameters;
             self.append(Fact::NodeStarted(NodeStarted { firing: firing.clone(), parameters }))?;
         }
@@ -221,6 +230,7 @@ impl World {
             Work::Done(output) => Ok(output),
             Work::Failed(error) => Err(error),
             Work::Sleep { then, .. } => *then,
+            Work::Call(call) => return fail(Kind::Refused, format!("the model has nobody to ask: {call:?}")),
             Work::Wait { due } => {
                 self.append(Fact::NodeParked(NodeParked { firing, due }))?;
                 return self.timers.rest(&message.id, due);
@@ -230,10 +240,27 @@ impl World {
         Ok(())
     }
 
-    /// It was committed before, or rests, or is the copy from before its rest.
+    fn try_again(&mut self, firing: Firing) -> Step {
+        self.tally.retries += 1;
+        let error = NodeError::new(ErrorCode::ConnectionFailed, "nobody answers");
+        let due = self.now + 1 + self.dice.roll(3_000) as Millis;
+        self.timers.retry(&firing.message_id, due);
+        self.append(Fact::AttemptFailed(AttemptFailed {
+            firing,
+            duration: 0,
+            error,
+            fault: Fault::System,
+            due,
+        }))
+    }
+
+    /// It was committed before, or rests, or is the copy from before its rest or of an earlier attempt.
     fn is_stale(&self, message: &Message) -> bool {
         match self.ledger.get(&message.id) {
-            Some(opened) => opened.parked.is_some() || opened.message.resumed != message.resumed,
+            Some(opened) => {
+                let now = &opened.message;
+                opened.parked.is_some() || (now.resumed, now.attempt) != (message.resumed, message.attempt)
+            }
             None => true,
         }
     }
@@ -279,7 +306,7 @@ impl World {
     fn commit(&mut self, message: &Message, firing: Firing, effects: Effects) -> Step {
         let place = (message.node, message.lineage.clone());
         let taken = effects.taken.iter().map(|&edge| self.plan.edges[edge].source.id.clone()).collect();
-        let (duration, arrivals) = (0, Vec::new());
+        let (duration, echo) = (0, Echo::default());
         let error = effects.outcome.as_ref().err().cloned();
         self.note(message, &effects);
         let result = effects.outcome.as_ref().ok().map(|output| output.payload.clone());
@@ -289,7 +316,7 @@ impl World {
                 if let Some(items) = &items {
                     self.totals.insert(place, items.value().as_array().map_or(0, Vec::len) as u32);
                 }
-                Fact::NodeSucceeded(NodeSucceeded { firing, duration, output, items, taken, arrivals })
+                Fact::NodeSucceeded(NodeSucceeded { firing, duration, output, items, taken, echo })
             }
             Err(error) => {
                 let consequence = effects.consequence;
@@ -390,13 +417,14 @@ impl World {
         let mut event = Event { execution_id: "storm".into(), seq, at: self.now, fact };
         let heard = self.ledger.apply(&event);
         let heard = heard.map_err(|error| Failure { kind: Kind::Refused, detail: error.to_string() })?;
-        self.timers.hear(&self.ledger, &heard, self.now);
+        self.timers.hear(&self.ledger, &heard.arrivals, self.now);
         match &mut event.fact {
-            Fact::NodeSucceeded(done) => done.arrivals = heard,
-            Fact::NodeFailed(done) => done.arrivals = heard,
+            Fact::NodeSucceeded(done) => done.echo = heard,
+            Fact::NodeFailed(done) => done.echo = heard,
             Fact::ExecutionStarted(_)
             | Fact::NodeStarted(_)
             | Fact::NodeParked(_)
+            | Fact::AttemptFailed(_)
             | Fact::TimedOut(_)
             | Fact::ExecutionEnded(_) => {}
         }
@@ -426,8 +454,8 @@ impl World {
             if won && race.source.parameters.get("wait_mode").is_some_and(|mode| mode == "wait_for_any") {
                 let message_id = message.id.child(&self.plan.edges[edge].source.id, 0);
                 let firing = Firing { message_id, node_id, lineage: message.lineage.clone(), attempt: 1 };
-                let (output, items, taken, arrivals) = (result.clone(), None, Vec::new(), Vec::new());
-                let done = NodeSucceeded { firing, duration: 0, output, items, taken, arrivals };
+                let (output, items, taken, echo) = (result.clone(), None, Vec::new(), Echo::default());
+                let done = NodeSucceeded { firing, duration: 0, output, items, taken, echo };
                 self.forge(Fact::NodeSucceeded(done));
             }
         }
@@ -438,9 +466,9 @@ impl World {
         let message_id = MessageId::fire(&"storm".into(), &node_id, group, "forged");
         let firing = Firing { message_id, node_id, lineage, attempt: 1 };
         let error = NodeError::new(ErrorCode::TimeoutExceeded, "forged");
-        let (taken, arrivals, consequence) = (Vec::new(), Vec::new(), Consequence::GoOn);
+        let (taken, echo, consequence) = (Vec::new(), Echo::default(), Consequence::GoOn);
         self.forge(Fact::TimedOut(late.clone()));
-        self.forge(Fact::NodeFailed(NodeFailed { firing, duration: 0, error, taken, consequence, arrivals }));
+        self.forge(Fact::NodeFailed(NodeFailed { firing, duration: 0, error, taken, consequence, echo }));
     }
 
     fn happens(&mut self, one_in: usize) -> bool {

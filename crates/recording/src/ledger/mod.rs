@@ -60,6 +60,8 @@ pub struct Opened {
     /// When its present attempt began, if it has.
     pub started: Option<Millis>,
     pub parked: Option<Millis>,
+    /// The moment it rested until, once it was woken: nothing of that is in the log before it goes on.
+    woken: Option<Millis>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -202,6 +204,7 @@ impl Ledger {
                 Timer::Message(id) => {
                     if let Some(opened) = self.open.get_mut(&id) {
                         opened.parked = None;
+                        opened.woken = Some(due);
                         // Who has not begun was not resting: the next attempt is due.
                         opened.message.resumed = opened.started.map(|_| due);
                         self.ready.push_back(id);
@@ -255,6 +258,7 @@ impl Ledger {
                 let opened = self.opened(event, &started.firing)?;
                 opened.started = Some(event.at);
                 opened.message.attempt = started.firing.attempt;
+                opened.woken = None;
                 // While replaying, this is how we hear that the delay before this attempt has passed.
                 if let Some(due) = opened.parked.take() {
                     self.timers.remove(&(due, Timer::Message(started.firing.message_id.clone())));
@@ -409,7 +413,7 @@ impl Ledger {
             resumed: None,
         };
         self.fan_outs.entered(&self.plan, node, &message.lineage);
-        self.open.insert(id.clone(), Opened { message, started: None, parked: None });
+        self.open.insert(id.clone(), Opened { message, started: None, parked: None, woken: None });
         self.ready.push_back(id);
     }
 

@@ -13,7 +13,7 @@ impl Ledger {
         let mut found = self.joins.under_way(&self.plan);
         for (id, opened) in &self.open {
             let message = &opened.message;
-            let rests = opened.parked.or(message.resumed);
+            let rests = opened.parked.or(opened.woken);
             let joined = message.joined.as_deref();
             found.push(self.sentence(id, message.node, &message.lineage, &message.context, rests, joined));
         }
