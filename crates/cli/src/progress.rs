@@ -73,6 +73,9 @@ impl Progress {
         };
         let reason = completion.failure_reason.as_ref().map(|reason| format!(": {}", plain(reason)));
         self.line(&format!("{line}{}", reason.unwrap_or_default()));
+        if let Some(error) = &completion.error {
+            self.line(&format!("  hint: {}", error.code.hint()));
+        }
     }
 
     fn finish(&mut self, status: &NodeStatusMessage) {

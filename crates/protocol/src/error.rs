@@ -59,6 +59,53 @@ impl ErrorCode {
         matches!(self, Self::RetriesUsedUp | Self::LineageMismatch)
     }
 
+    /// What to do next.
+    pub fn hint(self) -> &'static str {
+        match self {
+            Self::ExpressionFailed => {
+                "look at the input of the node: the reference or expression must fit what is there"
+            }
+            Self::ExpressionLimit => {
+                "do less in one expression, or spread the work over the items of a split"
+            }
+            Self::InvalidParameter => "change the parameter in the workflow, or the data it is taken from",
+            Self::NodeExecutionFailed => "look at the error and at what the node saw",
+            Self::SimulatedFailure => {
+                "lower failure_rate of the node, or deal with the error: ignore it, or give it an edge"
+            }
+            Self::TimeoutExceeded => {
+                "see which branch or item is missing; a larger timeout waits longer, 0 for ever"
+            }
+            Self::IncompleteMerge => "see why the branch did not come, or leave out strict",
+            Self::CredentialNotFound => "add it with `runeglass credentials set NAME`",
+            Self::CredentialUnusable => {
+                "look at the fields of the credential and at the permissions of its file"
+            }
+            Self::CredentialsUnreachable => "unlock the keyring, or keep the credential in a file",
+            Self::ConnectionFailed => {
+                "check the address, and that the server runs; retry and retry_delay try again"
+            }
+            Self::HttpTimeout => "give it more time with timeout, or try again with retry",
+            Self::HttpBodyTooLarge => "ask for less at once, for example page by page",
+            Self::HttpTooManyRedirects => "ask the address that the server leads to in the end",
+            Self::AddressForbidden => {
+                "start with --private-addresses yes if workflows may reach this network"
+            }
+            Self::HttpStatusRaised => "see what the server says; raise_on_status decides which statuses fail",
+            Self::MailRefused => {
+                "see what the mail server says; a refusal for now can be tried again with retry"
+            }
+            Self::RetriesUsedUp => {
+                "mend what is in the details, then start again; `runeglass dead-letters` lists what was given up"
+            }
+            Self::LineageMismatch => "this is a fault of Runeglass; please keep the recording",
+            Self::Cancelled => "start it again when you like",
+            Self::Stalled => {
+                "see which edges are missing; this is a fault of Runeglass, please keep the recording"
+            }
+        }
+    }
+
     /// A failure that ends the execution with this code ends it as failed; others halt it, as their author decided.
     pub fn is_breakdown(self) -> bool {
         self.is_dead_letter() || matches!(self, Self::TimeoutExceeded | Self::Stalled)

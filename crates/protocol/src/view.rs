@@ -188,6 +188,8 @@ pub struct FiringView {
     pub input: Option<PayloadView>,
     pub output: Option<PayloadView>,
     pub error: Option<NodeError>,
+    /// What to do about the error.
+    pub hint: Option<String>,
     /// Attempts that came to nothing and were followed by another.
     pub failures: Vec<FailedAttempt>,
 }

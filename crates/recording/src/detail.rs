@@ -81,6 +81,7 @@ fn collect(events: &[Event], wanted: impl Fn(&NodeId) -> bool) -> Result<Firings
                 if let Some(firing) = find(&mut firings, &done.firing) {
                     firing.state = NodeState::Failed;
                     firing.duration_ms = Some(done.duration);
+                    firing.hint = Some(done.error.code.hint().to_owned());
                     firing.error = Some(done.error.clone());
                 }
             }
@@ -117,6 +118,7 @@ fn started_firing(
         input: input.as_ref().map(PayloadView::of),
         output: None,
         error: None,
+        hint: None,
         failures: Vec::new(),
     }
 }

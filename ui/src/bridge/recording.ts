@@ -41,7 +41,10 @@ function completed(recording: Recording): Recording {
     for (const edge of Object.values<Partial<EdgeView>>(edges)) edge.ignored ??= 0;
   }
   for (const { firings } of Object.values(recording.details)) {
-    for (const firing of firings as Partial<FiringView>[]) firing.failures ??= [];
+    for (const firing of firings as Partial<FiringView>[]) {
+      firing.failures ??= [];
+      firing.hint ??= null;
+    }
   }
   return recording;
 }
@@ -181,6 +184,7 @@ const firing = shape({
   input: nullable(payload),
   output: nullable(payload),
   error: nullable(error),
+  hint: optional(nullable(text)),
   failures: optional(list(failedAttempt)),
 });
 const patch = shape({ execution_id: text, position: count, summary, nodes: map(node), edges: map(edge) });

@@ -144,6 +144,10 @@ parameters: PayloadView | null,
  */
 input: PayloadView | null, output: PayloadView | null, error: NodeError | null, 
 /**
+ * What to do about the error.
+ */
+hint: string | null, 
+/**
  * Attempts that came to nothing and were followed by another.
  */
 failures: Array<FailedAttempt>, };

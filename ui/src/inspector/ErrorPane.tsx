@@ -11,9 +11,11 @@ interface Props {
   error: NodeError;
   /** Of the firing that failed, where one is known. */
   attempts?: number;
+  /** What to do about it. */
+  hint?: string | null;
 }
 
-export function ErrorPane({ error, attempts }: Props): ReactElement {
+export function ErrorPane({ error, attempts, hint }: Props): ReactElement {
   const deadLetter = deadLetterSentence(error, attempts);
   return (
     <div className="error-pane">
@@ -26,6 +28,11 @@ export function ErrorPane({ error, attempts }: Props): ReactElement {
         <p className="dead-letter" role="note" data-testid="dead-letter">
           <Icon name="mail" />
           {deadLetter}
+        </p>
+      )}
+      {hint !== undefined && hint !== null && (
+        <p className="error-hint" role="note">
+          <strong>Next:</strong> {hint}
         </p>
       )}
       {error.details !== undefined && error.details !== null && (

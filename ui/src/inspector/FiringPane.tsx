@@ -38,7 +38,7 @@ export function FiringPane({ tab, node, firing, state, loading }: Props): ReactE
         <Nothing loading={loading} title="No output yet" state={state} />
       );
     case 'error':
-      return firing?.error ? <ErrorPane error={firing.error} attempts={firing.attempt} /> : null;
+      return firing?.error ? <ErrorPane error={firing.error} attempts={firing.attempt} hint={firing.hint} /> : null;
   }
 }
 

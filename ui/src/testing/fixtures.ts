@@ -113,6 +113,7 @@ export function detail(nodeId: string, output: unknown): NodeDetail {
         input: { type: 'whole', data: { json: { $trigger: { name: 'Ada' } }, bytes: 30 } },
         output: { type: 'whole', data: { json: output, bytes: 10 } },
         error: null,
+        hint: null,
         failures: [],
       },
     ],
