@@ -1,4 +1,4 @@
-# The words to remember: run, test, lint. Each sets up what it needs and says what it is doing.
+# The words to remember: run, test, lint, bench, storm. Each sets up what it needs and says what it is doing.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help

@@ -275,3 +275,13 @@ fn nodes_that_ask_outside() {
         check(&workflow(&split, ""), &[(Code::InvalidParameter, "a")]);
     }
 }
+
+#[test]
+fn a_second_edge_of_one_way() {
+    let nodes = format!(
+        r#"{{"id": "c", "type": "conditional", "parameters": {{"expression": "true"}}}}, {LOG_A}, {LOG_B}, {{"id": "n", "type": "log", "parameters": {{"message": "x"}}}}"#
+    );
+    let edges = r#"{"id": "1", "src": "c", "dst": "a", "source_handle": "true"}, {"id": "2", "src": "c", "dst": "b", "source_handle": "true"},
+        {"id": "3", "src": "c", "dst": "n", "source_handle": "false"}"#;
+    check(&workflow(&nodes, edges), &[(Code::NeverFollowed, "c")]);
+}

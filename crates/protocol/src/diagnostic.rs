@@ -77,6 +77,7 @@ pub enum DiagnosticCode {
     InlineSecret,
     UnknownErrorPolicy,
     UnknownHandle,
+    NeverFollowed,
 }
 
 impl Diagnostic {

@@ -27,6 +27,8 @@ export class WebDriver {
       using: 'css selector',
       value: selector,
     });
+    // A list inside the page is not scrolled by the driver.
+    await this.run('document.querySelector(arguments[0]).scrollIntoView({ block: "nearest" })', selector);
     await send('POST', `${this.base}/element/${element[ELEMENT]}/click`, {});
   }
 

@@ -11,7 +11,7 @@ use axum::{
 };
 use protocol::{Problem, ProblemCode};
 
-use super::{api::refuse, hooks};
+use super::{BODY_BYTES, api::refuse, hooks};
 
 pub struct Guard {
     port: u16,
@@ -92,6 +92,10 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
             StatusCode::FORBIDDEN,
             &Problem::new(ProblemCode::InvalidRequest, "this request comes from elsewhere", hint),
         )
+    } else if announced_bytes(headers) > BODY_BYTES {
+        let hint = "send less at once";
+        let message = format!("a request may have {} MiB at most", BODY_BYTES / 1024 / 1024);
+        refuse(StatusCode::PAYLOAD_TOO_LARGE, &Problem::new(ProblemCode::InvalidRequest, message, hint))
     } else if guard.has_session(headers) || guard.is_call(&request) {
         next.run(request).await
     } else if offered.is_some_and(|token| guard.spend(token)) {
@@ -103,6 +107,12 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
     };
     harden(response.headers_mut());
     response
+}
+
+/// What a request says of its own length; one that says nothing is cut off while it is read.
+fn announced_bytes(headers: &HeaderMap) -> usize {
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    length.and_then(|length| length.parse().ok()).unwrap_or(0)
 }
 
 fn harden(headers: &mut HeaderMap<HeaderValue>) {

@@ -76,6 +76,7 @@ pub fn compile(workflow: &Arc<Workflow>) -> (Option<Plan>, Vec<Diagnostic>) {
         let node = &plan.nodes[at];
         found.extend(check_parameters(node));
         found.extend(check_error_policy(node));
+        found.extend(check_ways(&plan, node));
         found.extend(secrets::check(node));
         found.extend(node.kind.check(&plan, node));
     }
@@ -427,6 +428,19 @@ fn check_error_policy(node: &PlannedNode) -> Option<Diagnostic> {
         }
         _ => None,
     }
+}
+
+/// A way has one edge. A second one with the same handle would look as if it were followed too.
+fn check_ways(plan: &Plan, node: &PlannedNode) -> Vec<Diagnostic> {
+    let followed = |edge: &usize| node.ways.is_empty() || node.ways.contains(&Some(*edge));
+    let named = node.outgoing.iter().filter(|edge| plan.edges[**edge].source.source_handle.is_some());
+    let complain = |edge: &usize| {
+        let id = &plan.edges[*edge].source.id;
+        let message = format!("edge {:?} is never followed: its way has another edge", id.as_str());
+        let hint = "lead the way to one node, and from there to the others";
+        Diagnostic::warning(Code::NeverFollowed, message, hint).at_edge(id).at_node(&node.id)
+    };
+    named.filter(|edge| !followed(edge)).map(complain).collect()
 }
 
 fn check_parameters(node: &PlannedNode) -> Vec<Diagnostic> {
