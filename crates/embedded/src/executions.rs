@@ -152,7 +152,12 @@ impl Execution {
     pub fn commit(&mut self, receipt: &Receipt, conclusion: Conclusion) -> Result<Vec<Event>, LedgerError> {
         // A message that is not under way was committed before; the receipt is a duplicate.
         let Some(firing) = self.firing(receipt) else { return Ok(Vec::new()) };
-        let Conclusion { at, duration, effects } = conclusion;
+        let Conclusion { announcement, at, duration, effects } = conclusion;
+        let mut events = Vec::with_capacity(3);
+        if let Some(Announcement { at, parameters, .. }) = announcement {
+            let fact = Fact::NodeStarted(NodeStarted { firing: firing.clone(), parameters });
+            events.push(self.append(at, fact)?);
+        }
         let duration = self.rested_since(receipt).map_or(duration, |began| at - began);
         let id = |&edge: &usize| -> EdgeId { self.ledger.plan().edges[edge].source.id.clone() };
         let taken = effects.taken.iter().map(id).collect();
@@ -168,7 +173,7 @@ impl Execution {
                 (Fact::NodeFailed(failed), Some(error))
             }
         };
-        let mut events = vec![self.append(at, fact)?];
+        events.push(self.append(at, fact)?);
         if effects.consequence == Consequence::Halt {
             let broken = error.as_ref().is_some_and(|error| error.code.is_breakdown());
             let status = if broken { ExecutionStatus::Failed } else { ExecutionStatus::Halted };

@@ -85,20 +85,24 @@ impl Journal {
     }
 
     async fn until(&self, reached: impl Fn(&State) -> bool) -> Result<(), Arc<StoreError>> {
-        loop {
+        // Nearly always there is nothing to wait for, and then nobody needs to be told when there is.
+        while !self.is_reached(&reached)? {
             let written = self.0.written.notified();
             tokio::pin!(written);
             written.as_mut().enable();
-            {
-                let state = self.0.lock();
-                if let Some(failure) = &state.failure {
-                    return Err(Arc::clone(failure));
-                }
-                if reached(&state) {
-                    return Ok(());
-                }
+            if self.is_reached(&reached)? {
+                break;
             }
             written.await;
+        }
+        Ok(())
+    }
+
+    fn is_reached(&self, reached: impl Fn(&State) -> bool) -> Result<bool, Arc<StoreError>> {
+        let state = self.0.lock();
+        match &state.failure {
+            Some(failure) => Err(Arc::clone(failure)),
+            None => Ok(reached(&state)),
         }
     }
 }

@@ -110,7 +110,7 @@ impl Embedded {
     pub async fn cancel(&self, id: &ExecutionId) -> Result<(), EmbeddedError> {
         self.journal.room().await?;
         let now = self.clock.now();
-        match self.change(&mut self.lock(), id, |execution| execution.cancel(now))? {
+        match self.change(&mut self.lock(), id, false, |execution| execution.cancel(now))? {
             true => Ok(()),
             false => Err(EmbeddedError::NotRunning(id.clone())),
         }
@@ -128,15 +128,17 @@ impl Embedded {
     fn take_in(&self, executions: &mut Executions, id: &ExecutionId, execution: Execution) {
         let ready = execution.ready_count();
         executions.running.insert(id.clone(), execution);
-        self.made_ready(executions, id, ready);
+        self.made_ready(executions, id, ready, false);
         self.ring();
     }
 
-    /// Changes an execution and hands over the events of the change, in one step. False if it is not running.
+    /// Changes an execution and hands over the events of the change, in one step. False if it is not running. Whoever
+    /// takes the next message in hand itself, right after this, need not be woken for it.
     fn change(
         &self,
         executions: &mut Executions,
         id: &ExecutionId,
+        goes_on: bool,
         change: impl FnOnce(&mut Execution) -> Result<Vec<Event>, LedgerError>,
     ) -> Result<bool, EmbeddedError> {
         // An execution that has ended needs nothing any more.
@@ -153,7 +155,7 @@ impl Embedded {
             false => {
                 // A window that fills takes back what it had offered.
                 self.clock.work_ended(before - after.min(before));
-                self.made_ready(executions, id, after - before.min(after));
+                self.made_ready(executions, id, after - before.min(after), goes_on);
             }
         }
         if next_due != due {
@@ -170,10 +172,10 @@ impl Embedded {
         }
     }
 
-    fn made_ready(&self, executions: &mut Executions, id: &ExecutionId, messages: usize) {
+    fn made_ready(&self, executions: &mut Executions, id: &ExecutionId, messages: usize, goes_on: bool) {
         self.clock.work_began(messages);
         executions.take_turns(id);
-        for _ in 0..messages.min(MOST_WOKEN) {
+        for _ in 0..messages.saturating_sub(usize::from(goes_on)).min(MOST_WOKEN) {
             self.ready.notify_one();
         }
     }
@@ -219,7 +221,7 @@ impl Backend for Embedded {
         self.journal.room().await?;
         let before_call = announcement.before_call;
         let announce = |execution: &mut Execution| execution.announce(receipt, announcement);
-        self.change(&mut self.lock(), &receipt.execution_id, announce)?;
+        self.change(&mut self.lock(), &receipt.execution_id, false, announce)?;
         if before_call {
             self.journal.durable().await?;
         }
@@ -229,7 +231,7 @@ impl Backend for Embedded {
     async fn park(&self, receipt: Receipt, now: Millis, due: Millis) -> Result<(), EmbeddedError> {
         self.journal.room().await?;
         let park = |execution: &mut Execution| execution.park(&receipt, now, due);
-        self.change(&mut self.lock(), &receipt.execution_id, park)?;
+        self.change(&mut self.lock(), &receipt.execution_id, true, park)?;
         self.clock.work_ended(1);
         Ok(())
     }
@@ -243,7 +245,7 @@ impl Backend for Embedded {
     ) -> Result<(), EmbeddedError> {
         self.journal.room().await?;
         let retry = |execution: &mut Execution| execution.retry(&receipt, at, duration, again);
-        self.change(&mut self.lock(), &receipt.execution_id, retry)?;
+        self.change(&mut self.lock(), &receipt.execution_id, true, retry)?;
         self.clock.work_ended(1);
         Ok(())
     }
@@ -271,7 +273,7 @@ impl Backend for Embedded {
         let mut executions = self.lock();
         let ids: Vec<ExecutionId> = executions.running.keys().cloned().collect();
         for id in ids {
-            self.change(&mut executions, &id, |execution| execution.wake(now))?;
+            self.change(&mut executions, &id, false, |execution| execution.wake(now))?;
         }
         Ok(())
     }
@@ -279,7 +281,7 @@ impl Backend for Embedded {
     async fn commit(&self, receipt: Receipt, conclusion: Conclusion) -> Result<(), EmbeddedError> {
         self.journal.room().await?;
         let commit = |execution: &mut Execution| execution.commit(&receipt, conclusion);
-        self.change(&mut self.lock(), &receipt.execution_id, commit)?;
+        self.change(&mut self.lock(), &receipt.execution_id, true, commit)?;
         self.clock.work_ended(1);
         Ok(())
     }

@@ -79,6 +79,8 @@ pub struct Announcement {
 }
 
 pub struct Conclusion {
+    /// Where nothing was waited for in between, the announcement comes along.
+    pub announcement: Option<Announcement>,
     pub at: Millis,
     pub duration: Millis,
     pub effects: Effects,

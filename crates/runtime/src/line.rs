@@ -75,10 +75,14 @@ async fn hop<B: Backend>(backend: &B, workshop: &Workshop, delivery: Delivery) -
     let prepared = guarded(|| prepare(&plan, &message, started));
     let Prepared { parameters, work } =
         prepared.unwrap_or_else(|error| Prepared { parameters: None, work: Work::Failed(error) });
+    let before_call = matches!(work, Work::Call(_));
     // Who comes back from a rest was announced before it.
-    if message.resumed.is_none() {
-        let before_call = matches!(work, Work::Call(_));
-        backend.announce(&receipt, Announcement { at: started, parameters, before_call }).await?;
+    let mut announcement =
+        message.resumed.is_none().then_some(Announcement { at: started, parameters, before_call });
+    if takes_time(&work)
+        && let Some(announcement) = announcement.take()
+    {
+        backend.announce(&receipt, announcement).await?;
     }
     let cancelled = || Failure::Final(NodeError::new(ErrorCode::Cancelled, "the execution has ended"));
     let mut retry = Retry::default();
@@ -113,7 +117,16 @@ async fn hop<B: Backend>(backend: &B, workshop: &Workshop, delivery: Delivery) -
     let outcome = effects.outcome.as_ref().map(|_| ()).map_err(|error| error.code);
     metrics.ended(outcome);
     tracing::debug!(duration, ?outcome, "ended");
-    backend.commit(receipt, Conclusion { at, duration, effects }).await
+    backend.commit(receipt, Conclusion { announcement, at, duration, effects }).await
+}
+
+/// People want to see it running, and the outside is asked only once that is known.
+fn takes_time(work: &Work) -> bool {
+    match work {
+        Work::Done(_) | Work::Failed(_) => false,
+        Work::Sleep { millis, .. } => *millis > 0,
+        Work::Call(_) | Work::Wait { .. } => true,
+    }
 }
 
 /// Wakes what is due, when it is due; late rather than never.

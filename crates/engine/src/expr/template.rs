@@ -196,11 +196,14 @@ impl Template {
     }
 
     /// The template of one item of a list; `null` where there is none.
-    pub fn item(&self, index: usize) -> Self {
+    pub fn item(&self, index: usize) -> Cow<'_, Self> {
+        let nothing = || Cow::Owned(Self::Literal(Value::Null));
         match self {
-            Self::List(items) => items.get(index).cloned().unwrap_or(Self::Literal(Value::Null)),
-            Self::Literal(value) => Self::Literal(value.get(index).cloned().unwrap_or(Value::Null)),
-            Self::Whole(_) | Self::Text(_) | Self::Object(_) => Self::Literal(Value::Null),
+            Self::List(items) => items.get(index).map_or_else(nothing, Cow::Borrowed),
+            Self::Literal(value) => {
+                Cow::Owned(Self::Literal(value.get(index).cloned().unwrap_or(Value::Null)))
+            }
+            Self::Whole(_) | Self::Text(_) | Self::Object(_) => nothing(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use petgraph::{algo, graph::DiGraph};
-use protocol::{Diagnostic, DiagnosticCode as Code, ErrorPolicy, Node, NodeId, Workflow};
+use protocol::{Diagnostic, DiagnosticCode as Code, ErrorPolicy, Node, NodeId, Payload, Workflow};
 use serde_json::Value;
 
 use super::{
@@ -227,10 +227,12 @@ fn planned_nodes(
         workflow.nodes.iter().zip(outgoing).zip(leaving).zip(arriving)
     {
         let Some(kind) = kind_of(node) else { continue };
+        let templates = templates(node, kind, names, &mut found);
         planned.push(PlannedNode {
             id: node.id.clone(),
             kind,
-            templates: templates(node, kind, names, &mut found),
+            constant_parameters: constant_parameters(node, kind, &templates),
+            templates,
             source: node.clone(),
             outgoing,
             leaving,
@@ -276,6 +278,25 @@ fn templates(
         }
     }
     templates
+}
+
+/// The parameters as they stand, if that is what every firing gets.
+fn constant_parameters(
+    node: &Node,
+    kind: &dyn Kind,
+    templates: &BTreeMap<String, Template>,
+) -> Option<Payload> {
+    let known = |name: &str| kind.parameters().iter().find(|known| known.name == name);
+    let is_constant = |name: &String| match known(name).map(|known| known.how) {
+        None | Some(Resolve::Later | Resolve::Literal) => true,
+        Some(Resolve::Value | Resolve::Rules | Resolve::Path | Resolve::Expression) => {
+            !templates.contains_key(name)
+        }
+    };
+    let complete =
+        kind.parameters().iter().all(|known| !known.required || node.parameters.contains_key(known.name));
+    (complete && node.parameters.keys().all(is_constant))
+        .then(|| Payload::new(Value::Object(node.parameters.clone())))
 }
 
 /// Rules with every `field` written so that it reads as text, and operands without the quotes around them.

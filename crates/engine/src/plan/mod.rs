@@ -17,7 +17,7 @@ use std::{
     sync::Arc,
 };
 
-use protocol::{Edge, EdgeId, ErrorPolicy, Millis, Node, NodeId, Workflow};
+use protocol::{Edge, EdgeId, ErrorPolicy, Millis, Node, NodeId, Payload, Workflow};
 use serde_json::Value;
 
 pub use cache::load_once;
@@ -50,6 +50,8 @@ pub struct PlannedNode {
     pub source: Node,
     /// Parameters that are not plain literals to the kind.
     pub templates: BTreeMap<String, Template>,
+    /// Where no parameter depends on anything, all of them: shared by all firings, and written down once.
+    pub constant_parameters: Option<Payload>,
     /// Edges that are followed on success, in the order of the file.
     pub outgoing: Vec<usize>,
     /// All edges that leave the node, the error edge among them.

@@ -3,7 +3,7 @@
 mod attempt;
 mod context;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use protocol::{
     Consequence, ErrorCode, ErrorPolicy, ExecutionId, Lineage, MessageId, Millis, NodeError, Payload,
@@ -121,7 +121,7 @@ pub fn prepare(plan: &Plan, message: &Message, now: Millis) -> Prepared {
         u32::from_le_bytes([seed.as_bytes()[0], seed.as_bytes()[1], seed.as_bytes()[2], seed.as_bytes()[3]]);
     let moment = Moment { now, seed };
 
-    let parameters = match resolve_parameters(plan, node, &message.context, moment) {
+    let parameters = match resolved_parameters(plan, node, &message.context, moment) {
         Ok(parameters) => parameters,
         Err(error) => return Prepared { parameters: None, work: Work::Failed(at(error, node)) },
     };
@@ -130,7 +130,7 @@ pub fn prepare(plan: &Plan, message: &Message, now: Millis) -> Prepared {
         node,
         identity,
         context: &message.context,
-        parameters: &parameters,
+        parameters: parameters.value().as_object().unwrap_or(&NO_PARAMETERS),
         joined: message.joined.as_deref(),
         resumed: message.resumed,
         timer_id: &message.id,
@@ -140,8 +140,10 @@ pub fn prepare(plan: &Plan, message: &Message, now: Millis) -> Prepared {
         Ok(work) => work,
         Err(error) => Work::Failed(at(error, node)),
     };
-    Prepared { parameters: Some(Payload::new(Value::Object(parameters))), work }
+    Prepared { parameters: Some(parameters), work }
 }
+
+static NO_PARAMETERS: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
 /// A message stands where its node stands: its open fan-outs are those of the node. A join stands one level further
 /// out than what it gathers.
@@ -216,12 +218,15 @@ fn routed(node: &PlannedNode, output: &Value) -> Vec<usize> {
     }
 }
 
-fn resolve_parameters(
+fn resolved_parameters(
     plan: &Plan,
     node: &PlannedNode,
     context: &Context,
     moment: Moment,
-) -> Result<Map<String, Value>, NodeError> {
+) -> Result<Payload, NodeError> {
+    if let Some(always) = &node.constant_parameters {
+        return Ok(always.clone());
+    }
     let find = |key: &str| context.get(key).cloned();
     let keys = || context.keys();
     let scope = Scope { names: &plan.names, find: &find, keys: &keys, moment };
@@ -243,7 +248,7 @@ fn resolve_parameters(
             ErrorCode::InvalidParameter,
             format!("parameter {:?} is missing", missing.name),
         )),
-        None => Ok(resolved),
+        None => Ok(Payload::new(Value::Object(resolved))),
     }
 }
 
