@@ -143,3 +143,28 @@ async fn a_hundred_thousand_items() {
         assert_eq!(ran.events.len(), 2 * (count + 4) + 2);
     }
 }
+
+/// The error of a choice takes all its ways; merges on two of them make a value of it, and both reach one slot.
+#[tokio::test]
+async fn of_two_values_for_one_slot_the_first_edge_counts() {
+    let workflow = json!({
+        "nodes": [
+            {"id": "t", "type": "trigger"},
+            {"id": "s", "type": "split", "parameters": {"input_array": [{}]}},
+            {"id": "choice", "type": "conditional", "parameters": {"expression": "$item.missing"}},
+            {"id": "work", "type": "log", "parameters": {"message": "x"}},
+            {"id": "two", "type": "merge"},
+            {"id": "one", "type": "merge"},
+            {"id": "all", "type": "aggregator"}
+        ],
+        "edges": [
+            {"id": "1", "src": "t", "dst": "s"}, {"id": "2", "src": "s", "dst": "choice"},
+            {"id": "3", "src": "choice", "dst": "work", "source_handle": "true"},
+            {"id": "4", "src": "one", "dst": "all"}, {"id": "5", "src": "two", "dst": "all"},
+            {"id": "6", "src": "choice", "dst": "one", "source_handle": "false"},
+            {"id": "7", "src": "work", "dst": "two"}, {"id": "8", "src": "work", "dst": "two"}
+        ]
+    });
+    let ran = run(plan(&workflow), json!({})).await;
+    assert_eq!(ran.output("all")[0].as_array().map(Vec::len), Some(1), "{}", ran.output("all"));
+}

@@ -361,8 +361,9 @@ impl Ledger {
         self.fire(node, group, &key.lineage, context, Joined::Collapse(slots));
     }
 
-    /// What several edges that exclude each other come to for an item: the value on one of them, or once all have been
-    /// heard of the error, or nothing.
+    /// What several edges that exclude each other come to for an item, once all have been heard of: the value on one of
+    /// them, else the error, else nothing. Where a choice itself has failed, its error takes every way, and joins on
+    /// several of them may make a value of it; then the first edge counts, not the first to arrive.
     fn settled(
         &mut self,
         edge: usize,
@@ -372,22 +373,20 @@ impl Ledger {
     ) -> Option<Decision> {
         let inboxes = self.joins.inboxes.entry(self.plan.edges[edge].to).or_default();
         let inbox = inboxes.entry(lineage.clone()).or_default();
-        inbox.decided.entry(edge).or_insert_with(|| decision.clone());
-        let settled = match decision {
-            Decision::Value(value) if !value.failed => Decision::Value(value),
-            undecided @ (Decision::Value(_) | Decision::Done(_)) => {
-                let heard: Option<Vec<&Decision>> =
-                    edges.iter().map(|edge| inbox.decided.get(edge)).collect();
-                let failed = heard?.into_iter().find(|decision| matches!(decision, Decision::Value(_)));
-                failed.cloned().unwrap_or(undecided)
-            }
-        };
+        inbox.decided.entry(edge).or_insert(decision);
+        let heard: Option<Vec<&Decision>> = edges.iter().map(|edge| inbox.decided.get(edge)).collect();
+        let settled = heard?.into_iter().min_by_key(|decision| match decision {
+            Decision::Value(value) if !value.failed => 0,
+            Decision::Value(_) => 1,
+            Decision::Done(_) => 2,
+        });
+        let settled = settled.cloned();
         // Other groups of the same aggregator keep what they have heard of the item.
         inbox.decided.retain(|decided, _| !edges.contains(decided));
         if inbox.decided.is_empty() {
             inboxes.remove(lineage);
         }
-        Some(settled)
+        settled
     }
 
     /// An empty array: the aggregators behind it have everything there is.
