@@ -234,16 +234,7 @@ impl Execution {
     fn append(&mut self, at: Millis, fact: Fact) -> Result<Event, LedgerError> {
         let mut event = Event { execution_id: self.id.clone(), seq: self.ledger.position() + 1, at, fact };
         let heard = self.ledger.apply(&event)?;
-        match &mut event.fact {
-            Fact::NodeSucceeded(done) => done.echo = heard,
-            Fact::NodeFailed(done) => done.echo = heard,
-            Fact::ExecutionStarted(_)
-            | Fact::NodeStarted(_)
-            | Fact::NodeParked(_)
-            | Fact::AttemptFailed(_)
-            | Fact::TimedOut(_)
-            | Fact::ExecutionEnded(_) => {}
-        }
+        event.fact.note(heard);
         Ok(event)
     }
 }

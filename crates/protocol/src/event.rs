@@ -214,6 +214,20 @@ pub struct ExecutionEnded {
 }
 
 impl Fact {
+    /// Writes down what a commit meant for other nodes; other facts say nothing of it.
+    pub fn note(&mut self, echo: Echo) {
+        match self {
+            Self::NodeSucceeded(done) => done.echo = echo,
+            Self::NodeFailed(done) => done.echo = echo,
+            Self::ExecutionStarted(_)
+            | Self::NodeStarted(_)
+            | Self::NodeParked(_)
+            | Self::AttemptFailed(_)
+            | Self::TimedOut(_)
+            | Self::ExecutionEnded(_) => {}
+        }
+    }
+
     /// Every payload the fact carries.
     pub fn payloads(&self) -> impl Iterator<Item = &Payload> {
         let (one, more): (Option<&Payload>, Option<&Payload>) = match self {

@@ -418,16 +418,7 @@ impl World {
         let heard = self.ledger.apply(&event);
         let heard = heard.map_err(|error| Failure { kind: Kind::Refused, detail: error.to_string() })?;
         self.timers.hear(&self.ledger, &heard.arrivals, self.now);
-        match &mut event.fact {
-            Fact::NodeSucceeded(done) => done.echo = heard,
-            Fact::NodeFailed(done) => done.echo = heard,
-            Fact::ExecutionStarted(_)
-            | Fact::NodeStarted(_)
-            | Fact::NodeParked(_)
-            | Fact::AttemptFailed(_)
-            | Fact::TimedOut(_)
-            | Fact::ExecutionEnded(_) => {}
-        }
+        event.fact.note(heard);
         if self.sabotage.forges() {
             event.seq = self.events.len() as u64 + 1;
         }
