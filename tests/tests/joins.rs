@@ -512,3 +512,44 @@ async fn times_beyond_reason_are_refused() {
         ExecutionStatus::Completed
     );
 }
+
+#[tokio::test]
+async fn more_keys_than_may_wait_end_it_with_the_name_of_the_input() {
+    let mut join = node("join", "simulate", json!({"output": "$inputs"}));
+    join["max_pending_keys"] = json!(3);
+    let nodes = vec![
+        trigger(),
+        node("each", "for_each", json!({"input_list": [1, 2, 3, 4, 5]})),
+        node("slow", "wait", json!({"amount": 60, "unit": "seconds"})),
+        join,
+    ];
+    let mut flow = workflow(nodes, "t>each each>slow slow>join each>join");
+    flow["edges"][2]["target_handle"] = json!("late");
+    flow["edges"][3]["target_handle"] = json!("early");
+    let ran = run(plan(&flow), json!({})).await;
+    assert_eq!(ran.completion.status, ExecutionStatus::Failed);
+    let error = ran.completion.error.expect("an error");
+    assert_eq!(error.code, ErrorCode::LimitExceeded);
+    assert!(error.message.contains("\"join\" exceeded max_pending_keys (3)"), "{}", error.message);
+    assert!(error.message.contains("the input \"late\""), "{}", error.message);
+}
+
+#[tokio::test]
+async fn sides_of_unequal_length_end_it_and_say_which_has_more() {
+    let nodes = vec![
+        trigger(),
+        node("l", "for_each", json!({"input_list": [1, 2, 3]})),
+        node("r", "for_each", json!({"input_list": ["x"]})),
+        node("z", "zip", json!({})),
+        node("all", "collect", json!({})),
+    ];
+    let mut flow = workflow(nodes, "t>l t>r l>z r>z z>all");
+    flow["edges"][2]["target_handle"] = json!("left");
+    flow["edges"][3]["target_handle"] = json!("right");
+    let ran = run(plan(&flow), json!({})).await;
+    assert_eq!(ran.completion.status, ExecutionStatus::Failed);
+    let error = ran.completion.error.expect("an error");
+    assert_eq!(error.code, ErrorCode::ZipLengthMismatch);
+    let said = "zip has 3 items on the left and 1 on the right; nothing pairs with left 1, 2";
+    assert_eq!(error.message, said);
+}

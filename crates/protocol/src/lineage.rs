@@ -18,12 +18,12 @@ pub struct Frame {
 
 /// Where a message stands, in the form the engine works with: shared, and short in the event log
 /// (`[["split", 5, 100]]`).
-#[derive(Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Lineage(Arc<[Step]>);
 
 /// One open fan-out: which split, which item, of how many.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "(NodeId, u32, u32)", into = "(NodeId, u32, u32)")]
 pub struct Step {
     pub split: NodeId,

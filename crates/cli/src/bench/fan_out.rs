@@ -70,6 +70,39 @@ fn plan() -> Result<Arc<Plan>, CommandError> {
     Ok(runnable(loaded, "the benchmark")?)
 }
 
+/// The same with data edges: for_each instead of split, collect instead of aggregator.
+fn plan_with_handles() -> Result<Arc<Plan>, CommandError> {
+    let double = json!({"name": "double", "value": "{{ $inputs.item.n * 2 }}"});
+    let workflow = json!({
+        "nodes": [
+            {"id": "start", "type": "trigger"},
+            {"id": "each", "type": "for_each"},
+            {"id": "edit", "type": "edit", "parameters": {"assignments": [double]}},
+            {"id": "work", "type": "simulate"},
+            {"id": "all", "type": "collect"}
+        ],
+        "edges": [
+            {"id": "1", "src": "start", "source_handle": "items", "dst": "each", "target_handle": "input_list"},
+            {"id": "2", "src": "each", "source_handle": "output", "dst": "edit", "target_handle": "item"},
+            {"id": "3", "src": "edit", "dst": "work", "target_handle": "output"},
+            {"id": "4", "src": "work", "dst": "all", "target_handle": "input_item"}
+        ]
+    });
+    let loaded = engine::load(workflow.to_string().as_bytes(), &Limits::default());
+    Ok(runnable(loaded, "the benchmark")?)
+}
+
+/// The two take turns, as above.
+pub async fn measure_handles(items: usize) -> Result<Value, CommandError> {
+    let (plain_plan, handles_plan) = (plan()?, plan_with_handles()?);
+    let (mut plain, mut handles) = (Vec::new(), Vec::new());
+    for _ in 0..repeats(items) {
+        plain.push(once(&plain_plan, items, 0).await?.millis);
+        handles.push(once(&handles_plan, items, 0).await?.millis);
+    }
+    Ok(json!({"plain": times(plain), "handles": times(handles)}))
+}
+
 async fn once(plan: &Arc<Plan>, items: usize, ballast_bytes: usize) -> Result<Run, CommandError> {
     let folder = tempfile::tempdir().map_err(|error| CommandError::io("make a temporary folder", &error))?;
     let path = folder.path().join("bench.db");

@@ -52,6 +52,7 @@ fn compare(arguments: &BenchArguments) -> Result<(), CommandError> {
         report.fan_out(items, &part::in_child(Part::FanOut, items)?)?;
     }
     report.ballast(&part::in_child(Part::Ballast, COMPARED)?);
+    report.handles(&part::in_child(Part::Handles, COMPARED)?);
     report.hop(&part::in_child(Part::Hop, COMPARED)?)?;
     report.skeleton(&part::in_child(Part::Skeleton, COMPARED)?)?;
     match arguments.node_red.as_deref().map(node_red::measure) {

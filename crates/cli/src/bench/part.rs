@@ -14,6 +14,8 @@ pub enum Part {
     FanOut,
     /// F(N) with a small and with a large trigger.
     Ballast,
+    /// F(N) over plain edges and over data edges.
+    Handles,
     /// One node behind a trigger, again and again.
     Hop,
     /// The least that any engine would have to do.
@@ -25,6 +27,7 @@ impl Part {
         match self {
             Self::FanOut => fan_out::measure(items).await,
             Self::Ballast => fan_out::measure_ballast(items).await,
+            Self::Handles => fan_out::measure_handles(items).await,
             Self::Hop => hop::measure().await,
             Self::Skeleton => skeleton::measure(items).await.map_err(|error| {
                 CommandError::io("measure the bare skeleton", &std::io::Error::other(error))
@@ -36,6 +39,7 @@ impl Part {
         match self {
             Self::FanOut => "fan-out",
             Self::Ballast => "ballast",
+            Self::Handles => "handles",
             Self::Hop => "hop",
             Self::Skeleton => "skeleton",
         }

@@ -75,6 +75,12 @@ impl Report {
         self.record.insert("ballast".to_owned(), part.clone());
     }
 
+    pub fn handles(&mut self, part: &Value) {
+        let ratio = number(part, "/handles/best") / number(part, "/plain/best");
+        self.target("F(10,000) over for_each and collect, times as long", Some(ratio), "≤ 1.3", "");
+        self.record.insert("handles".to_owned(), part.clone());
+    }
+
     pub fn hop(&mut self, part: &Value) -> Result<(), CommandError> {
         let (p50, p99) = (millis(number(part, "/p50")), millis(number(part, "/p99")));
         say(&format!(

@@ -19,6 +19,9 @@ pub struct Descriptor {
     pub list_handles: Vec<String>,
     /// An output without a rule is single, at the scope at which the node fires.
     pub outputs: BTreeMap<String, Option<OutputRule>>,
+    /// The outputs, where they are listed apart from their rules.
+    #[serde(default)]
+    pub declared: Vec<String>,
     /// Takes its items one after the other, in the order of their indexes.
     #[serde(skip)]
     pub ordered: bool,
@@ -133,6 +136,44 @@ impl Descriptor {
 
     pub fn is_list(&self, handle: &str) -> bool {
         self.list_handles.iter().any(|list| list == handle)
+    }
+
+    /// What is wrong with the descriptor itself, wherever its nodes stand.
+    pub fn complaints(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut groups: BTreeMap<&str, &Option<Source>> = BTreeMap::new();
+        let undeclared = |name: &&String| !self.declared.is_empty() && !self.declared.contains(name);
+        for name in self.outputs.keys().filter(undeclared) {
+            found.push(format!("output \"{name}\" is not in declared outputs"));
+        }
+        for (name, rule) in &self.outputs {
+            let Some(rule) = rule else {
+                if self.rules().next().is_some() {
+                    found.push(format!("output \"{name}\" is missing a correlation entry"));
+                }
+                continue;
+            };
+            found.extend(self.complaint(name, rule));
+            if let (OutputKind::Iteration, Some(group)) = (rule.kind, &rule.group)
+                && *groups.entry(group).or_insert(&rule.source) != &rule.source
+            {
+                found.push(format!("iteration group \"{group}\" has conflicting sources"));
+            }
+        }
+        found
+    }
+
+    fn complaint(&self, name: &str, rule: &OutputRule) -> Option<String> {
+        let complaint = match (rule.kind, &rule.source, rule.collapse) {
+            (_, None, _) => "must declare an explicit source",
+            (OutputKind::Forward, Some(Source::Execution), _) => "cannot use source \"__execution__\"",
+            (OutputKind::Aggregate, _, None) => "must declare a collapse spec",
+            (OutputKind::Aggregate, _, Some(_)) if self.mode != InputMode::Stream => {
+                "is an aggregate, which is not allowed on buffered nodes"
+            }
+            _ => return None,
+        };
+        Some(format!("output \"{name}\" {complaint}"))
     }
 
     fn rules(&self) -> impl Iterator<Item = &OutputRule> {

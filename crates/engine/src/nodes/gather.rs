@@ -146,7 +146,7 @@ fn slots(firing: &Firing<'_>) -> Result<Vec<Slot>, NodeError> {
         Some(Joined::Collapse(slots)) => Ok(flat(slots)),
         Some(Joined::TimedOut { arrived, expected }) => Err(timed_out(*arrived, *expected)),
         Some(Joined::Inputs(inputs)) => Ok(inputs.get(INPUT).cloned().map(Slot::Value).into_iter().collect()),
-        Some(Joined::List { .. } | Joined::Winner(_) | Joined::Sides(_)) | None => {
+        Some(Joined::List { .. } | Joined::Winner(_) | Joined::Sides(_) | Joined::Overflow { .. }) | None => {
             let message = format!("lead an edge with \"target_handle\": {INPUT:?} here");
             Err(NodeError::new(ErrorCode::InvalidParameter, message))
         }

@@ -1,6 +1,6 @@
 //! `for_each`: the items of a list, each on its own. `lines`: the lines of a text, as pieces of it.
 
-use protocol::{NodeError, Payload};
+use protocol::{ErrorCode, NodeError, Payload};
 use serde_json::{Value, json};
 
 use super::{Firing, Kind, Output, Parameter, Pick, Resolve, Work, parameter};
@@ -47,6 +47,9 @@ impl Kind for ForEach {
     }
 }
 
+/// How many pieces one key may have, where the author does not say.
+const MOST_LINES: f64 = 10_000.0;
+
 pub struct Lines;
 
 impl Kind for Lines {
@@ -55,7 +58,8 @@ impl Kind for Lines {
     }
 
     fn parameters(&self) -> &'static [Parameter] {
-        const PARAMETERS: [Parameter; 1] = [parameter("text", Resolve::Value)];
+        const PARAMETERS: [Parameter; 2] =
+            [parameter("text", Resolve::Value), parameter("max_lines", Resolve::Literal)];
         &PARAMETERS
     }
 
@@ -69,6 +73,12 @@ impl Kind for Lines {
 
     fn work(&self, firing: &Firing<'_>) -> Result<Work, NodeError> {
         let text = firing.parameter("text").map(as_text).unwrap_or_default();
+        let most = firing.amount("max_lines")?.unwrap_or(MOST_LINES);
+        let count = text.lines().count();
+        if count as f64 > most {
+            let message = format!("the text has {count} lines and exceeded max_lines ({most})");
+            return Err(NodeError::new(ErrorCode::LimitExceeded, message));
+        }
         Ok(spread(text.lines().map(Value::from).collect()))
     }
 }

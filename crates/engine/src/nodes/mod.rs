@@ -213,7 +213,8 @@ impl Firing<'_> {
                 | Joined::Winner(_)
                 | Joined::Collapse(_)
                 | Joined::Sides(_)
-                | Joined::TimedOut { .. },
+                | Joined::TimedOut { .. }
+                | Joined::Overflow { .. },
             )
             | None => None,
         }

@@ -246,6 +246,7 @@ fn planned_nodes(
             fires: Vec::new(),
             inputs: Vec::new(),
             ordered: false,
+            most_pending: most_pending(node),
             context_key: format!("${}", node.id),
             window: kind.window(node),
             timeout: None,
@@ -284,6 +285,14 @@ fn templates(
         }
     }
     templates
+}
+
+/// At how many keys a node may wait at once, where its author does not say.
+const MOST_PENDING: u64 = 100_000;
+
+fn most_pending(node: &Node) -> usize {
+    let written = node.other.get("max_pending_keys").and_then(Value::as_u64);
+    usize::try_from(written.unwrap_or(MOST_PENDING)).unwrap_or(usize::MAX).max(1)
 }
 
 /// The parameters as they stand, if that is what every firing gets.

@@ -160,7 +160,8 @@ fn check_inputs(node: &PlannedNode, inputs: &[PlannedInput]) -> Vec<Diagnostic> 
             || known.iter().any(|input| input.name == name)
             || node.kind.parameters().iter().any(|parameter| parameter.name == name)
     };
-    if known.is_empty() {
+    // What its parameters read may be called anything.
+    if known.is_empty() || node.templates.values().any(|template| template.roots().contains("inputs")) {
         return found;
     }
     for input in inputs.iter().filter(|input| !is_known(&input.name)) {

@@ -77,6 +77,8 @@ pub struct PlannedNode {
     pub inputs: Vec<PlannedInput>,
     /// Takes its items one after the other, in the order of their indexes.
     pub ordered: bool,
+    /// At how many keys it may wait at once (`max_pending_keys`).
+    pub most_pending: usize,
     /// `$<id>`
     pub context_key: String,
     /// For a split: how many of its items may be under way at once.

@@ -55,6 +55,11 @@ pub enum Joined {
         arrived: usize,
         expected: usize,
     },
+    /// More keys wait here than may, for this input.
+    Overflow {
+        input: Arc<str>,
+        most: usize,
+    },
 }
 
 /// What came of one item.
@@ -165,7 +170,7 @@ pub struct Effects {
 /// Resolves the parameters and asks the kind what is to be done. A failure here is an answer like any other.
 pub fn prepare(plan: &Plan, message: &Message, now: Millis) -> Prepared {
     let node = &plan.nodes[message.node];
-    if let Err(error) = check_lineage(plan, node, message) {
+    if let Err(error) = check_lineage(plan, node, message).and_then(|()| check_room(node, message)) {
         return Prepared { parameters: None, work: Work::Failed(at(error, node)) };
     }
     let identity = format!("{}@{}", node.id, message.lineage.key());
@@ -189,11 +194,19 @@ pub fn prepare(plan: &Plan, message: &Message, now: Millis) -> Prepared {
         timer_id: &message.id,
         moment,
     };
-    let work = match node.kind.work(&firing) {
-        Ok(work) => work,
-        Err(error) => Work::Failed(at(error, node)),
-    };
+    let work = node.kind.work(&firing).unwrap_or_else(|error| Work::Failed(at(error, node)));
     Prepared { parameters: Some(parameters), work }
+}
+
+/// A join at which too many keys wait does not get as far as its parameters.
+fn check_room(node: &PlannedNode, message: &Message) -> Result<(), NodeError> {
+    let Some(Joined::Overflow { input, most }) = message.joined.as_deref() else { return Ok(()) };
+    let message = format!(
+        "{:?} exceeded max_pending_keys ({most}): so many keys wait for something on the input {input:?}",
+        node.id.as_str()
+    );
+    Err(NodeError::new(ErrorCode::LimitExceeded, message)
+        .with_details(json!({"input": input, "max_pending_keys": most})))
 }
 
 static NO_PARAMETERS: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
@@ -224,7 +237,10 @@ pub fn conclude(plan: &Plan, message: &Message, answer: Result<Output, NodeError
         (Err(_), Some(ErrorPolicy::Branch { .. })) => {
             (node.on_error.into_iter().collect(), Consequence::GoOn)
         }
-        (Err(_), None) if !message.lineage.is_root() => (Vec::new(), Consequence::Contained),
+        // What breaks a limit for one item breaks it for the next.
+        (Err(error), None) if !message.lineage.is_root() && error.code != ErrorCode::LimitExceeded => {
+            (Vec::new(), Consequence::Contained)
+        }
         (Err(_), Some(ErrorPolicy::Halt) | None) => (Vec::new(), Consequence::Halt),
     };
     Effects { outcome, taken, consequence }

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use engine::{Context, Input, Inputs, Joined, Plan, Slot, Target};
+use engine::{Context, Input, Inputs, Joined, Plan, PlannedEdge, Slot, Target};
 use protocol::{Arrival, Ignored, Lineage, MessageId, Millis, Payload, WhyIgnored};
 
 use super::{Ledger, Value, Word, gather::Collapse};
@@ -14,7 +14,7 @@ use super::{Ledger, Value, Word, gather::Collapse};
 #[derive(Default)]
 pub struct Joins {
     /// Lists, races and exclusive inputs that have heard of something, by node and key.
-    pub(super) inboxes: HashMap<usize, HashMap<Lineage, Inbox>>,
+    pub(super) inboxes: HashMap<usize, BTreeMap<Lineage, Inbox>>,
     /// Decisions from outer levels, which hold for every key inside.
     outer: HashMap<(usize, Lineage), Decision>,
     /// Gatherings that have heard of something.
@@ -41,9 +41,9 @@ pub enum Decision {
     Done(Context),
 }
 
-/// What the handles of a node come to at a key.
+/// What a node that waits for several edges comes to at a key.
 pub enum Meeting {
-    Fire(Context, Inputs),
+    Fire(Context, Joined),
     Failed(Value),
     Nothing(Context),
 }
@@ -224,83 +224,43 @@ impl Ledger {
     }
 
     fn waiting_under(&self, node: usize, prefix: &Lineage) -> Vec<Lineage> {
-        let length = prefix.steps().len();
-        let inboxes = self.joins.inboxes.get(&node).into_iter().flatten();
-        inboxes
-            .map(|(lineage, _)| lineage.clone())
-            .filter(|lineage| lineage.prefix(length) == *prefix)
-            .collect()
+        let Some(inboxes) = self.joins.inboxes.get(&node) else { return Vec::new() };
+        let inside = |lineage: &&Lineage| lineage.steps().starts_with(prefix.steps());
+        inboxes.range(prefix..).map(|(lineage, _)| lineage).take_while(inside).cloned().collect()
     }
 
-    /// Fires a list, a race or an exclusive input at a key if it has heard enough.
+    /// Fires what waits for several edges at a key, if it has heard enough.
     fn evaluate(&mut self, node: usize, edges: &[usize], lineage: &Lineage) {
         let plan = Arc::clone(&self.plan);
-        let Some(inbox) = self.joins.inboxes.get(&node).and_then(|inboxes| inboxes.get(lineage)) else {
-            return;
-        };
+        let inboxes = self.joins.inboxes.get(&node);
+        let Some(inbox) = inboxes.and_then(|inboxes| inboxes.get(lineage)) else { return };
         let decision = |edge: &usize| {
             let own = inbox.decided.get(edge);
             own.or_else(|| self.joins.outer.get(&(*edge, lineage.prefix(plan.depth_of(*edge)))))
         };
-        let heard = edges.iter().filter(|edge| decision(edge).is_some()).count();
-        let mut values: Vec<Value> = Vec::new();
-        let mut missing: Vec<String> = Vec::new();
-        for edge in edges {
-            match decision(edge) {
-                Some(Decision::Value(value)) => values.push(value.clone()),
-                Some(Decision::Done(_)) => missing.push(plan.nodes[plan.edges[*edge].from].id.to_string()),
-                None => {}
-            }
-        }
+        let lacking: Vec<usize> = edges.iter().copied().filter(|edge| decision(edge).is_none()).collect();
         // A branch that failed wins a race only when no other is left.
-        let winner = values.iter().find(|value| !value.failed).cloned();
-        let complete = match &plan.flow.inputs[node] {
-            Input::Race { .. } => winner.is_some() || heard == edges.len(),
-            _ => heard == edges.len(),
-        };
-        // What comes from an outer level does not hide the item this is about, nor does a branch on which nothing came
-        // hide what the others bring. What such a branch knew is known all the same: the item, above all.
-        let mut decisions: Vec<(usize, &Decision)> =
-            edges.iter().filter_map(|edge| Some((plan.depth_of(*edge), decision(edge)?))).collect();
-        decisions.sort_by_key(|(depth, decision)| (*depth, matches!(decision, Decision::Value(_))));
-        let known = union(decisions.iter().map(|(_, decision)| decision.context()));
-        let meeting = match &plan.flow.inputs[node] {
-            Input::Join { .. } if complete => Some(meet(&plan, node, known.clone(), decision)),
-            _ => None,
+        let wins = |edge: &usize| matches!(decision(edge), Some(Decision::Value(value)) if !value.failed);
+        let has_winner = matches!(plan.flow.inputs[node], Input::Race { .. }) && edges.iter().any(wins);
+        let is_full = inboxes.is_some_and(|inboxes| inboxes.len() > plan.nodes[node].most_pending);
+        let meeting = match lacking.first() {
+            Some(edge) if !has_winner && is_full => {
+                Some(overflow(&plan, *edge, known(&plan, edges, decision)))
+            }
+            Some(_) if !has_winner => None,
+            _ => Some(meet(&plan, node, edges, decision)),
         };
         if edges.len() > 1 && !matches!(plan.flow.inputs[node], Input::Exclusive { .. }) {
-            self.note_arrival(node, lineage, heard, edges.len());
+            self.note_arrival(node, lineage, edges.len() - lacking.len(), edges.len());
         }
         let key = JoinKey { node, group: 0, lineage: lineage.clone() };
-        if !complete {
-            self.arm(&key);
-            return;
+        match meeting {
+            None => self.arm(&key),
+            Some(meeting) => {
+                self.close_join(&key);
+                self.take_turn(node, lineage, meeting);
+            }
         }
-        self.close_join(&key);
-        if let Some(meeting) = meeting {
-            return self.take_turn(node, lineage, meeting);
-        }
-        let Some(first) = values.first() else {
-            self.skip(node, lineage);
-            self.pass_on(node, lineage, &Word::Done(&known));
-            return;
-        };
-        let (context, joined) = match &plan.flow.inputs[node] {
-            // Only errors are offered to it. The node is passed over: they are for whoever gathers behind it.
-            Input::Exclusive { .. } => {
-                self.skip(node, lineage);
-                return self.pass_on(node, lineage, &Word::Failed(first));
-            }
-            Input::Race { .. } => {
-                let winner = winner.unwrap_or_else(|| first.clone());
-                (winner.context, Joined::Winner(winner.result))
-            }
-            _ => {
-                let values = values.iter().map(|value| value.result.clone()).collect();
-                (known, Joined::List { values, missing })
-            }
-        };
-        self.fire(node, 0, lineage, context, joined);
     }
 
     pub(super) fn time_out(&mut self, node: usize, group: usize, lineage: &Lineage) {
@@ -408,9 +368,54 @@ impl Ledger {
     }
 }
 
+/// What everybody who has said something knows together. What comes from an outer level does not hide the item this is
+/// about, nor does a branch on which nothing came hide what the others bring. What such a branch knew is known all the
+/// same: the item, above all.
+fn known<'d>(plan: &Plan, edges: &[usize], decision: impl Fn(&usize) -> Option<&'d Decision>) -> Context {
+    let mut decisions: Vec<(usize, &Decision)> =
+        edges.iter().filter_map(|edge| Some((plan.depth_of(*edge), decision(edge)?))).collect();
+    decisions.sort_by_key(|(depth, decision)| (*depth, matches!(decision, Decision::Value(_))));
+    union(decisions.iter().map(|(_, decision)| decision.context()))
+}
+
+/// What a node comes to at a key, once it has heard enough.
+fn meet<'d>(
+    plan: &Plan,
+    node: usize,
+    edges: &[usize],
+    decision: impl Fn(&usize) -> Option<&'d Decision> + Copy,
+) -> Meeting {
+    let known = known(plan, edges, decision);
+    if matches!(plan.flow.inputs[node], Input::Join { .. }) {
+        return meet_handles(plan, node, known, decision);
+    }
+    let mut values: Vec<&Value> = Vec::new();
+    let mut missing: Vec<String> = Vec::new();
+    for edge in edges {
+        match decision(edge) {
+            Some(Decision::Value(value)) => values.push(value),
+            Some(Decision::Done(_)) => missing.push(plan.nodes[plan.edges[*edge].from].id.to_string()),
+            None => {}
+        }
+    }
+    let Some(&first) = values.first() else { return Meeting::Nothing(known) };
+    match &plan.flow.inputs[node] {
+        // Only errors are offered to it.
+        Input::Exclusive { .. } => Meeting::Failed(first.clone()),
+        Input::Race { .. } => {
+            let winner = values.iter().find(|value| !value.failed).copied().unwrap_or(first);
+            Meeting::Fire(winner.context.clone(), Joined::Winner(winner.result.clone()))
+        }
+        _ => {
+            let values = values.iter().map(|value| value.result.clone()).collect();
+            Meeting::Fire(known, Joined::List { values, missing })
+        }
+    }
+}
+
 /// What the handles of a node come to, once all are decided: what they bring; or an error that one of them brings, which
 /// is for whoever gathers behind the node; or nothing, where one that is needed brings nothing.
-fn meet<'d>(
+fn meet_handles<'d>(
     plan: &Plan,
     node: usize,
     known: Context,
@@ -437,8 +442,15 @@ fn meet<'d>(
     }
     match is_blocked {
         true => Meeting::Nothing(known),
-        false => Meeting::Fire(known, inputs),
+        false => Meeting::Fire(known, Joined::Inputs(inputs)),
     }
+}
+
+/// Too many keys wait for the same edge: the node fails, and says so.
+fn overflow(plan: &Plan, edge: usize, known: Context) -> Meeting {
+    let PlannedEdge { to, input, source, .. } = &plan.edges[edge];
+    let input = input.clone().unwrap_or_else(|| source.id.as_str().into());
+    Meeting::Fire(known, Joined::Overflow { input, most: plan.nodes[*to].most_pending })
 }
 
 fn list(values: &[Payload]) -> Payload {

@@ -51,9 +51,11 @@ impl Turns {
         let turn = self.0.get_mut(key).filter(|turn| !turn.is_busy)?;
         let (lineage, mut meeting) = turn.waiting.remove(&turn.next)?;
         match &mut meeting {
-            Meeting::Fire(_, inputs) => {
+            Meeting::Fire(_, joined) => {
                 turn.is_busy = true;
-                inputs.tally = turn.tally.clone();
+                if let Joined::Inputs(inputs) = joined {
+                    inputs.tally = turn.tally.clone();
+                }
             }
             Meeting::Failed(_) | Meeting::Nothing(_) => turn.next += 1,
         }
@@ -62,7 +64,7 @@ impl Turns {
 }
 
 impl Ledger {
-    /// All handles of a node are decided: it fires, at once or when its turn comes.
+    /// A node has heard enough: it fires, at once or when its turn comes.
     pub(super) fn take_turn(&mut self, node: usize, lineage: &Lineage, meeting: Meeting) {
         let Some(step) = lineage.steps().last().filter(|_| self.plan.nodes[node].ordered) else {
             return self.meet(node, lineage, meeting);
@@ -95,7 +97,7 @@ impl Ledger {
 
     fn meet(&mut self, node: usize, lineage: &Lineage, meeting: Meeting) {
         match meeting {
-            Meeting::Fire(context, inputs) => self.fire(node, 0, lineage, context, Joined::Inputs(inputs)),
+            Meeting::Fire(context, joined) => self.fire(node, 0, lineage, context, joined),
             // The node is passed over: the error is for whoever gathers behind it.
             Meeting::Failed(value) => {
                 self.skip(node, lineage);
