@@ -6,7 +6,7 @@ use runeglass_tests::{
     local::{plan, run},
     short::{condition, echo, gather, go, merge, node, split, trigger, workflow},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A split on a side that was not taken never runs, and so never fails: its error edge carries nothing.
 #[tokio::test]
@@ -45,16 +45,63 @@ async fn a_merge_knows_its_item_when_only_an_outer_value_came() {
     assert_eq!(ran.output("a"), json!(["1 0 false why", "2 1 true why"]));
 }
 
-/// An error on one side does not speak for the other: a merge there makes a value of it.
+/// Where an error keeps a choice from choosing, nothing runs on its sides, also no join that could make a value of the
+/// error: else both sides would run. It is the result of the item.
 #[tokio::test]
-async fn a_value_on_one_side_counts_more_than_an_error_on_the_other() {
-    let nodes = || vec![trigger(), split("s", "$trigger"), condition("c", "$item.missing"), merge("m")];
-    let meeting = nodes().into_iter().chain([echo("n", "n"), gather("a")]).collect();
-    let ran = go(meeting, "t>s s>c c>m:false m>n c>n:true n>a", json!([{}])).await;
-    assert_eq!((ran.output("a"), ran.firings("n")), (json!(["n"]), 1));
-    let gathering = nodes().into_iter().chain([gather("a")]).collect();
-    let ran = go(gathering, "t>s s>c c>m:false m>a c>a:true", json!([{}])).await;
+async fn an_error_runs_nothing_on_the_sides_of_a_choice() {
+    let nodes = |before: &str| {
+        let before = [trigger(), split("s", "$trigger"), echo("f", before), condition("c", "$item.missing")];
+        let sides = [merge("m1"), merge("m2"), echo("n", "n"), gather("a")];
+        before.into_iter().chain(sides).collect::<Vec<_>>()
+    };
+    for (before, failed) in [("$item.missing", "f"), ("$item", "c")] {
+        for meeting in ["m1>n m2>n n>a", "m1>a m2>n n>a"] {
+            let edges = format!("t>s s>f f>c c>m1:true c>m2:false {meeting}");
+            let ran = go(nodes(before), &edges, json!([{}])).await;
+            assert_eq!(ran.output("a")[0]["error"]["node_id"], failed, "{edges}");
+            assert_eq!(["m1", "m2", "n", "a"].map(|node| ran.firings(node)), [0, 0, 0, 1], "{edges}");
+        }
+    }
+}
+
+/// A merge is the end of the sides that meet in it, and an error that comes to one side after the choice is a value to
+/// a merge on that side.
+#[tokio::test]
+async fn an_error_is_a_value_where_the_sides_have_met() {
+    let nodes = || vec![trigger(), split("s", "$trigger"), condition("c", "$item.missing"), echo("x", "x")];
+    let joined = |more: Vec<Value>| nodes().into_iter().chain(more).collect::<Vec<_>>();
+    let ran =
+        go(joined(vec![merge("m"), gather("a")]), "t>s s>c c>x:true x>m c>m:false m>a", json!([{}])).await;
     assert_eq!(ran.output("a")[0][0]["error"]["node_id"], "c");
+
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger"),
+        condition("c", "$item > 1"),
+        echo("f", "$item.missing"),
+        merge("m"),
+        gather("a"),
+    ];
+    let ran = go(nodes, "t>s s>c c>f:true f>m c>a:false m>a", json!([1, 2])).await;
+    assert_eq!(ran.output("a")[1][0]["error"]["node_id"], "f");
+}
+
+/// A split with an error edge is a choice too. What is behind its aggregator runs only if it began; inside it has.
+#[tokio::test]
+async fn an_error_runs_nothing_behind_a_split_that_never_began() {
+    let nodes = |more: Vec<Value>| {
+        let before =
+            [trigger(), split("s", "$trigger"), echo("f", "$item.missing"), split("s2", "$item.list")];
+        let inside = [echo("h", "h"), merge("m"), gather("b"), gather("a")];
+        before.into_iter().chain(inside).chain(more).collect::<Vec<_>>()
+    };
+    let items = || json!([{"list": [1]}]);
+    let ran = go(nodes(vec![merge("n")]), "t>s s>f f>s2 !s2>h s2>m f>m m>b b>n n>a", items()).await;
+    assert_eq!(ran.output("a")[0]["error"]["node_id"], "f");
+    assert_eq!(["m", "b", "n"].map(|node| ran.firings(node)), [0, 0, 0]);
+    let ran = go(nodes(vec![]), "t>s s>f s>s2 !s2>h s2>m f>m m>b b>a", items()).await;
+    let met = &ran.output("a")[0][0];
+    assert_eq!((&met[0], &met[1]["error"]["node_id"]), (&json!(1), &json!("f")));
 }
 
 /// What one pair of sides has come to does not make the aggregator forget what it has heard of the other.
@@ -142,29 +189,4 @@ async fn a_hundred_thousand_items() {
         // A start and a commit for every firing, the start and the end: no more than that, whatever the count.
         assert_eq!(ran.events.len(), 2 * (count + 4) + 2);
     }
-}
-
-/// The error of a choice takes all its ways; merges on two of them make a value of it, and both reach one slot.
-#[tokio::test]
-async fn of_two_values_for_one_slot_the_first_edge_counts() {
-    let workflow = json!({
-        "nodes": [
-            {"id": "t", "type": "trigger"},
-            {"id": "s", "type": "split", "parameters": {"input_array": [{}]}},
-            {"id": "choice", "type": "conditional", "parameters": {"expression": "$item.missing"}},
-            {"id": "work", "type": "log", "parameters": {"message": "x"}},
-            {"id": "two", "type": "merge"},
-            {"id": "one", "type": "merge"},
-            {"id": "all", "type": "aggregator"}
-        ],
-        "edges": [
-            {"id": "1", "src": "t", "dst": "s"}, {"id": "2", "src": "s", "dst": "choice"},
-            {"id": "3", "src": "choice", "dst": "work", "source_handle": "true"},
-            {"id": "4", "src": "one", "dst": "all"}, {"id": "5", "src": "two", "dst": "all"},
-            {"id": "6", "src": "choice", "dst": "one", "source_handle": "false"},
-            {"id": "7", "src": "work", "dst": "two"}, {"id": "8", "src": "work", "dst": "two"}
-        ]
-    });
-    let ran = run(plan(&workflow), json!({})).await;
-    assert_eq!(ran.output("all")[0].as_array().map(Vec::len), Some(1), "{}", ran.output("all"));
 }

@@ -97,7 +97,7 @@ fn random_workflows_mean_what_the_oracle_says() {
 }
 
 /// Each within so many runs.
-const MOST_RUNS: u64 = 2_000;
+const MOST_RUNS: u64 = 4_000;
 
 fn first_failure(sabotage: Sabotage) -> Option<(u64, Trial, Failure)> {
     let failure = |seed: u64| {

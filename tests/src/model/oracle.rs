@@ -11,7 +11,10 @@ use engine::{Plan, PlannedNode};
 use protocol::{ErrorPolicy, Millis};
 use serde_json::{Value, json};
 
-use super::{Place, oracle_shape::Shape};
+use super::{
+    Place,
+    oracle_shape::{Shape, Side},
+};
 
 /// What only a run can decide.
 #[derive(Clone, Debug, Default)]
@@ -45,11 +48,11 @@ struct Carried {
 
 /// What an edge carries at a key.
 #[derive(Clone, Debug)]
-enum Word {
+enum Word<'p> {
     /// More than one only behind a node that fires for every value it gets.
     Values(Vec<Carried>),
-    /// An item failed on the way.
-    Failed(Carried),
+    /// An item failed on the way. The choices that it was kept from making come along, each with the side this is.
+    Failed(Carried, BTreeSet<Side<'p>>),
     /// Nothing comes. What was known when that became clear is known behind a merge all the same.
     Nothing(Known),
     /// It was never said: the execution halts before.
@@ -57,9 +60,9 @@ enum Word {
 }
 
 /// What a split has come to at a key.
-enum Register {
+enum Register<'p> {
     Closed { items: Vec<Value>, known: Known },
-    Blocked(Word),
+    Blocked(Word<'p>),
 }
 
 struct Oracle<'p> {
@@ -67,8 +70,8 @@ struct Oracle<'p> {
     shape: &'p Shape<'p>,
     decisions: &'p Decisions,
     input: &'p Value,
-    words: BTreeMap<(usize, Vec<u32>), Word>,
-    registers: BTreeMap<Place, Register>,
+    words: BTreeMap<(usize, Vec<u32>), Word<'p>>,
+    registers: BTreeMap<Place, Register<'p>>,
     expected: Expected,
 }
 
@@ -110,7 +113,7 @@ pub fn expected(plan: &Plan, input: &Value, decisions: &Decisions) -> Expected {
     expected
 }
 
-impl Oracle<'_> {
+impl<'p> Oracle<'p> {
     fn node(&self, node: usize) -> &PlannedNode {
         &self.plan.nodes[node]
     }
@@ -128,20 +131,21 @@ impl Oracle<'_> {
         })
     }
 
-    fn word(&self, edge: usize, key: &[u32]) -> Word {
+    fn word(&self, edge: usize, key: &[u32]) -> Word<'p> {
         let key = key[..self.shape.depth[edge]].to_vec();
         self.words.get(&(edge, key)).cloned().unwrap_or(Word::Silence)
     }
 
-    fn say(&mut self, edge: usize, key: &[u32], word: Word) {
+    fn say(&mut self, edge: usize, key: &[u32], word: Word<'p>) {
+        let word = word.on_side(self.shape.side(edge));
         match (self.words.get_mut(&(edge, key.to_vec())), word) {
             (Some(Word::Values(said)), Word::Values(more)) => said.extend(more),
-            (Some(Word::Values(_)), Word::Failed(_) | Word::Nothing(_) | Word::Silence) => {}
+            (Some(Word::Values(_)), Word::Failed(..) | Word::Nothing(_) | Word::Silence) => {}
             (_, word) => drop(self.words.insert((edge, key.to_vec()), word)),
         }
     }
 
-    fn say_all(&mut self, node: usize, key: &[u32], word: &Word) {
+    fn say_all(&mut self, node: usize, key: &[u32], word: &Word<'p>) {
         for edge in self.shape.leaving[node].clone() {
             self.say(edge, key, word.clone());
         }
@@ -150,7 +154,7 @@ impl Oracle<'_> {
     fn visit(&mut self, node: usize, key: &[u32]) {
         let incoming = self.shape.incoming[node].clone();
         let kind = self.node(node).source.kind.clone();
-        let words: Vec<Word> = match kind.as_str() {
+        let words: Vec<Word<'p>> = match kind.as_str() {
             "aggregator" => return self.gather(node, key),
             _ => incoming.iter().map(|edge| self.word(*edge, key)).collect(),
         };
@@ -172,11 +176,12 @@ impl Oracle<'_> {
     }
 
     /// The node does not run; whoever is behind it hears why. A split that does not run has no items to say it to.
-    fn pass(&mut self, node: usize, key: &[u32], word: Word) {
+    fn pass(&mut self, node: usize, key: &[u32], word: Word<'p>) {
         if self.node(node).source.kind == "split" {
             if let Some(edge) = self.shape.on_error[node] {
                 self.say(edge, key, word.clone());
             }
+            let word = word.on_side(self.shape.spread(node).and_then(|edge| self.shape.side(edge)));
             self.registers.insert((node, key.to_vec()), Register::Blocked(word));
         } else {
             self.say_all(node, key, &word);
@@ -242,7 +247,7 @@ impl Oracle<'_> {
                 self.expected.halts.insert((node, key.to_vec()));
                 self.say_all(node, key, &Word::Silence);
             }
-            Policy::Contain => self.say_all(node, key, &Word::Failed(carried)),
+            Policy::Contain => self.say_all(node, key, &Word::Failed(carried, BTreeSet::new())),
             policy @ (Policy::Ignore | Policy::Branch) => {
                 for edge in self.shape.leaving[node].clone() {
                     let taken = match policy {
@@ -288,7 +293,7 @@ impl Oracle<'_> {
                 }
                 Word::Nothing(known)
             }
-            Policy::Contain => Word::Failed(carried),
+            Policy::Contain => Word::Failed(carried, BTreeSet::new()),
             Policy::Halt => {
                 self.expected.halts.insert((node, key.to_vec()));
                 Word::Silence
@@ -313,9 +318,12 @@ impl Oracle<'_> {
         self.registers.insert((node, key.to_vec()), Register::Closed { items, known });
     }
 
-    fn merge(&mut self, node: usize, key: &[u32], words: Vec<Word>) {
+    fn merge(&mut self, node: usize, key: &[u32], words: Vec<Word<'p>>) {
         if words.iter().any(|word| matches!(word, Word::Silence)) {
             return self.pass(node, key, Word::Silence);
+        }
+        if !unchosen(&words).is_empty() {
+            return self.pass(node, key, no_value(&words));
         }
         let brought: Vec<&Carried> = words.iter().flat_map(Word::brought).collect();
         let known = union(words.iter().filter_map(Word::known));
@@ -333,15 +341,15 @@ impl Oracle<'_> {
     }
 
     /// The first value wins. An error wins only when nothing else can come.
-    fn race(&mut self, node: usize, key: &[u32], words: &[Word]) {
+    fn race(&mut self, node: usize, key: &[u32], words: &[Word<'p>]) {
         let winner = self.decisions.winners.get(&(node, key.to_vec()));
         let place = winner.and_then(|edge| self.shape.incoming[node].iter().position(|other| other == edge));
         let first = match place {
             Some(place) => words[place].values().first(),
             None if words.iter().any(|word| matches!(word, Word::Values(_) | Word::Silence)) => None,
             None => match words.iter().flat_map(Word::brought).next() {
-                Some(failed) => Some(failed),
-                None => return self.pass(node, key, no_value(words)),
+                Some(failed) if unchosen(words).is_empty() => Some(failed),
+                Some(_) | None => return self.pass(node, key, no_value(words)),
             },
         };
         match first.cloned() {
@@ -380,11 +388,11 @@ impl Oracle<'_> {
         for group in self.shape.groups(node) {
             let slot = |index: u32| {
                 let inside = [key, &[index]].concat();
-                let words: Vec<Word> = group.iter().map(|edge| self.word(*edge, &inside)).collect();
+                let words: Vec<Word<'p>> = group.iter().map(|edge| self.word(*edge, &inside)).collect();
                 let value = words.iter().find(|word| matches!(word, Word::Values(_))).cloned();
                 value.unwrap_or_else(|| no_value(&words))
             };
-            let slots: Vec<Word> = (0..count).map(slot).collect();
+            let slots: Vec<Word<'p>> = (0..count).map(slot).collect();
             if slots.iter().any(|slot| matches!(slot, Word::Silence)) {
                 self.pass(node, key, Word::Silence);
                 continue;
@@ -395,7 +403,7 @@ impl Oracle<'_> {
         }
     }
 
-    fn gathered(&self, node: usize, slots: &[Word]) -> Result<Value, &'static str> {
+    fn gathered(&self, node: usize, slots: &[Word<'p>]) -> Result<Value, &'static str> {
         let (skipped, on_error) = (self.text(node, "skipped"), self.text(node, "on_error"));
         let mut gathered = Vec::new();
         for slot in slots {
@@ -403,9 +411,9 @@ impl Oracle<'_> {
                 Word::Values(values) => {
                     gathered.extend(values.iter().map(|value| Value::clone(&value.result)))
                 }
-                Word::Failed(_) if on_error == Some("fail") => return Err("NODE_EXECUTION_FAILED"),
-                Word::Failed(_) if on_error == Some("omit") => {}
-                Word::Failed(error) => gathered.push(Value::clone(&error.result)),
+                Word::Failed(..) if on_error == Some("fail") => return Err("NODE_EXECUTION_FAILED"),
+                Word::Failed(..) if on_error == Some("omit") => {}
+                Word::Failed(error, _) => gathered.push(Value::clone(&error.result)),
                 Word::Nothing(_) | Word::Silence if skipped == Some("omit") => {}
                 Word::Nothing(_) | Word::Silence if skipped == Some("marker") => {
                     gathered.push(json!({"skipped": true}));
@@ -515,11 +523,19 @@ enum Policy {
     Halt,
 }
 
-impl Word {
+impl<'p> Word<'p> {
     fn values(&self) -> &[Carried] {
         match self {
             Self::Values(values) => values,
-            Self::Failed(_) | Self::Nothing(_) | Self::Silence => &[],
+            Self::Failed(..) | Self::Nothing(_) | Self::Silence => &[],
+        }
+    }
+
+    /// The same, said on a side of a choice: an error that comes by keeps it from choosing.
+    fn on_side(self, side: Option<Side<'p>>) -> Self {
+        match self {
+            Self::Failed(error, unchosen) => Self::Failed(error, unchosen.into_iter().chain(side).collect()),
+            Self::Values(_) | Self::Nothing(_) | Self::Silence => self,
         }
     }
 
@@ -527,7 +543,7 @@ impl Word {
     fn brought(&self) -> Option<&Carried> {
         match self {
             Self::Values(values) => values.first(),
-            Self::Failed(error) => Some(error),
+            Self::Failed(error, _) => Some(error),
             Self::Nothing(_) | Self::Silence => None,
         }
     }
@@ -535,7 +551,7 @@ impl Word {
     fn known(&self) -> Option<&Known> {
         match self {
             Self::Values(values) => values.first().map(|value| &value.known),
-            Self::Failed(error) => Some(&error.known),
+            Self::Failed(error, _) => Some(&error.known),
             Self::Nothing(known) => Some(known),
             Self::Silence => None,
         }
@@ -543,17 +559,29 @@ impl Word {
 }
 
 impl Carried {
-    fn on_edge(self, taken: bool) -> Word {
+    fn on_edge<'p>(self, taken: bool) -> Word<'p> {
         if taken { Word::Values(vec![self]) } else { Word::Nothing(self.known) }
     }
 }
 
 /// What edges say together on none of which a value comes.
-fn no_value(words: &[Word]) -> Word {
-    let failed = words.iter().find(|word| matches!(word, Word::Failed(_)));
+fn no_value<'p>(words: &[Word<'p>]) -> Word<'p> {
+    let failed = words.iter().find_map(|word| match word {
+        Word::Failed(error, _) => Some(Word::Failed(error.clone(), unchosen(words))),
+        Word::Values(_) | Word::Nothing(_) | Word::Silence => None,
+    });
     let silent = words.iter().find(|word| matches!(word, Word::Silence));
     let nothing = || Word::Nothing(union(words.iter().filter_map(Word::known)));
-    failed.or(silent).cloned().unwrap_or_else(nothing)
+    failed.or_else(|| silent.cloned()).unwrap_or_else(nothing)
+}
+
+/// The sides on which all edges lie, of choices that an error has kept from choosing. Nothing runs there.
+fn unchosen<'p>(words: &[Word<'p>]) -> BTreeSet<Side<'p>> {
+    let of_word = |word: &Word<'p>| match word {
+        Word::Failed(_, unchosen) => unchosen.clone(),
+        Word::Values(_) | Word::Nothing(_) | Word::Silence => BTreeSet::new(),
+    };
+    words.iter().map(of_word).reduce(|all, more| &all & &more).unwrap_or_default()
 }
 
 fn union<'k>(all: impl Iterator<Item = &'k Known>) -> Known {

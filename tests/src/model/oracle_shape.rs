@@ -20,6 +20,9 @@ pub struct Shape<'p> {
 /// Which way was taken at each node that chooses.
 type Sides<'p> = BTreeMap<usize, &'p str>;
 
+/// One of the ways of a node that chooses.
+pub type Side<'p> = (usize, &'p str);
+
 impl<'p> Shape<'p> {
     pub fn of(plan: &'p Plan) -> Self {
         let nodes = plan.nodes.len();
@@ -60,6 +63,18 @@ impl<'p> Shape<'p> {
 
     pub fn handle(&self, edge: usize) -> Option<&'p str> {
         self.plan.edges[edge].source.source_handle.as_deref()
+    }
+
+    /// The way of its node on which an edge lies, if the node chooses.
+    pub fn side(&self, edge: usize) -> Option<Side<'p>> {
+        let from = self.plan.edges[edge].from;
+        let side = match (self.on_error[from], self.plan.nodes[from].source.kind.as_str()) {
+            (Some(error), _) if error == edge => Some("error"),
+            (_, "conditional" | "switch") => self.handle(edge),
+            (Some(_), _) => Some("no error"),
+            (None, _) => None,
+        };
+        side.map(|side| (from, side))
     }
 
     /// Nodes that lie on every way to a node: without them no way leads here from a node that nothing leads to.
@@ -110,27 +125,23 @@ impl<'p> Shape<'p> {
         })
     }
 
+    /// An edge over which the items of a split come.
+    pub fn spread(&self, split: usize) -> Option<usize> {
+        self.leaving[split].iter().copied().find(|edge| self.on_error[split] != Some(*edge))
+    }
+
     /// Every way that leads over an edge, as the sides that are taken on it.
     fn ways(&self, edge: usize) -> Vec<Sides<'p>> {
         let from = self.plan.edges[edge].from;
-        let mut ways: Vec<Sides<'p>> = match self.incoming[from].is_empty() {
-            true => vec![Sides::new()],
-            false => self.incoming[from].iter().flat_map(|before| self.ways(*before)).collect(),
-        };
-        if self.plan.nodes[from].source.kind == "aggregator" {
+        let planned = &self.plan.nodes[from];
+        let gathers = planned.scope.last().filter(|_| planned.source.kind == "aggregator");
+        let mut ways: Vec<Sides<'p>> = match gathers.and_then(|split| self.spread(*split)) {
             // What one item has chosen says nothing about the others.
-            let closed = self.plan.nodes[from].scope.last();
-            let is_outside =
-                |node: usize| closed.is_none_or(|split| !self.plan.nodes[node].scope.contains(split));
-            ways.iter_mut().for_each(|way| way.retain(|node, _| is_outside(*node)));
-        }
-        let side = match (self.on_error[from], self.plan.nodes[from].source.kind.as_str()) {
-            (Some(error), _) if error == edge => Some("error"),
-            (_, "conditional" | "switch") => self.handle(edge),
-            (Some(_), _) => Some("no error"),
-            (None, _) => None,
+            Some(spread) => self.ways(spread),
+            None if self.incoming[from].is_empty() => vec![Sides::new()],
+            None => self.incoming[from].iter().flat_map(|before| self.ways(*before)).collect(),
         };
-        if let Some(side) = side {
+        if let Some((from, side)) = self.side(edge) {
             for way in &mut ways {
                 way.insert(from, side);
             }

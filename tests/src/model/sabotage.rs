@@ -1,5 +1,7 @@
 //! Planted bugs: what is wrong with the engine on purpose. The model must find each of them.
 
+use std::collections::BTreeSet;
+
 use engine::{Effects, Joined, Message, Plan, Target};
 use protocol::{Consequence, Lineage, Payload};
 use serde_json::Value;
@@ -73,10 +75,12 @@ pub enum Sabotage {
     ForgetMeeting,
     /// A join forgets what an outer level has said.
     ForgetOuter,
+    /// Joins on every side of a choice make a value of an error that kept it from choosing.
+    RunEverySide,
 }
 
 impl Sabotage {
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 33] = [
         Self::CommitTwice,
         Self::LoseAnEvent,
         Self::ForgetUntaken,
@@ -109,6 +113,7 @@ impl Sabotage {
         Self::GoOnAfterHalt,
         Self::ForgetMeeting,
         Self::ForgetOuter,
+        Self::RunEverySide,
     ];
 
     /// The log is forged, which the next crash would bring to light: what is to be found is found without one.
@@ -134,6 +139,7 @@ impl Sabotage {
                 Target::Inbox(edge) => plan.depth_of(*edge) >= plan.nodes[plan.edges[*edge].to].scope.len(),
                 Target::Split(_) => true,
             }),
+            Self::RunEverySide => plan.flow.choices.iter_mut().for_each(BTreeSet::clear),
             _ => {}
         }
     }

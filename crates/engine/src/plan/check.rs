@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     Plan, PlannedEdge, PlannedNode,
-    flow::{Flow, Input, Shape, Waits, flow},
+    flow::{ERROR_SIDE, Flow, Input, Shape, Waits, flow},
     handles, incoming, is_error_edge, kind_of, names, reach, secrets,
 };
 use crate::{
@@ -387,12 +387,12 @@ fn sides(plan: &Plan, node: &PlannedNode) -> BTreeMap<usize, u32> {
         for edge in &node.outgoing {
             sides.entry(*edge).or_insert(0);
         }
-        sides.insert(error, u32::MAX);
+        sides.insert(error, ERROR_SIDE);
     }
     // An edge that is marked as an error edge without a policy that follows it is never taken at all.
     let unused =
         node.leaving.iter().filter(|edge| !node.outgoing.contains(edge) && Some(**edge) != node.on_error);
-    sides.extend(unused.map(|edge| (*edge, u32::MAX)));
+    sides.extend(unused.map(|edge| (*edge, ERROR_SIDE)));
     sides
 }
 

@@ -39,7 +39,14 @@ impl Shape<'_> {
         let depth = self.fires[node].len();
         incoming.iter().flat_map(|&edge| self.levels[edge].iter().skip(depth)).copied().collect()
     }
+
+    fn side(&self, node: usize, edge: usize) -> Option<u32> {
+        self.sides.get(&node).and_then(|sides| sides.get(&edge)).copied()
+    }
 }
+
+/// The side of an edge that is followed on failure.
+pub const ERROR_SIDE: u32 = u32::MAX;
 
 /// What a node does with decisions on its incoming edges.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,18 +100,30 @@ pub struct Flow {
     pub collapsers: Vec<Vec<Gathering>>,
     /// Edges that may carry more than one value per key.
     pub repeating: BTreeSet<usize>,
+    /// For each node, the choices on one side of which it lies: it runs only if they took that side. Only those of its
+    /// own fan-out: the choices in front of that were made when it began.
+    pub choices: Vec<BTreeSet<usize>>,
+}
+
+impl Flow {
+    /// Whether an error of `origin` comes to `node` over a choice that it has kept from choosing, and of which only one
+    /// side leads to `node`.
+    pub fn is_unchosen(&self, node: usize, origin: usize) -> bool {
+        !self.choices[node].is_subset(&self.choices[origin])
+    }
 }
 
 pub fn flow(shape: &Shape<'_>) -> Flow {
     let nodes = shape.waits.len();
     let (incoming, outgoing) = adjacency(shape);
-    let guards = guards(shape, &incoming, &outgoing);
+    let Guards { of_edges: guards, of_nodes } = guards(shape, &incoming, &outgoing);
     let mut inputs: Vec<Input> =
         (0..nodes).map(|node| input(shape, node, &incoming[node], &guards)).collect();
     let repeating = repeating(shape, &inputs, &incoming, &outgoing);
     let collapsers = collapsers(shape, &inputs);
     let frontiers = frontiers(shape, &mut inputs, &incoming, &outgoing, &collapsers);
-    Flow { inputs, frontiers, collapsers, repeating }
+    let choices = of_nodes.iter().enumerate().map(|(node, guard)| choices(shape, node, guard)).collect();
+    Flow { inputs, frontiers, collapsers, repeating, choices }
 }
 
 type Lists = Vec<Vec<usize>>;
@@ -119,29 +138,52 @@ fn adjacency(shape: &Shape<'_>) -> (Lists, Lists) {
     (incoming, outgoing)
 }
 
-/// The sides that must have been taken for an edge to carry a value, by the node that chose.
+/// The sides that must have been taken for an edge to carry a value, or a node to run, by the node that chose.
 type Guard = BTreeMap<usize, u32>;
 
-fn guards(shape: &Shape<'_>, incoming: &Lists, outgoing: &Lists) -> Vec<Guard> {
+struct Guards {
+    of_edges: Vec<Guard>,
+    of_nodes: Vec<Guard>,
+}
+
+fn guards(shape: &Shape<'_>, incoming: &Lists, outgoing: &Lists) -> Guards {
     let mut of_edges: Vec<Guard> = vec![Guard::new(); shape.edges.len()];
+    let mut of_nodes: Vec<Guard> = vec![Guard::new(); shape.waits.len()];
     for &node in shape.order {
         // What holds on every way into the node holds in it.
-        let mut ways = incoming[node].iter().map(|&edge| &of_edges[edge]);
-        let mut common = ways.next().cloned().unwrap_or_default();
-        for way in ways {
-            common.retain(|chooser, side| way.get(chooser) == Some(side));
+        let mut common = in_common(incoming[node].iter().map(|&edge| &of_edges[edge])).unwrap_or_default();
+        // Behind an aggregator holds what held where its fan-out began; inside, items may have taken every side.
+        let depth = shape.fires[node].len();
+        let began = incoming[node].iter().filter_map(|&edge| shape.levels[edge].get(depth));
+        let spread = began.filter_map(|&split| {
+            outgoing[split].iter().find(|edge| shape.side(split, **edge) != Some(ERROR_SIDE))
+        });
+        if let Some(held) = in_common(spread.map(|&edge| &of_edges[edge])) {
+            common = held;
         }
-        // Behind an aggregator every side of a choice inside its fan-out has been taken by some item.
-        let closed = shape.closed(node, &incoming[node]);
-        common.retain(|chooser, _| !shape.fires[*chooser].iter().any(|level| closed.contains(level)));
         for &edge in &outgoing[node] {
             of_edges[edge] = common.clone();
-            if let Some(&side) = shape.sides.get(&node).and_then(|sides| sides.get(&edge)) {
+            if let Some(side) = shape.side(node, edge) {
                 of_edges[edge].insert(node, side);
             }
         }
+        of_nodes[node] = common;
     }
-    of_edges
+    Guards { of_edges, of_nodes }
+}
+
+/// What holds in all of them.
+fn in_common<'g>(mut guards: impl Iterator<Item = &'g Guard>) -> Option<Guard> {
+    let mut common = guards.next()?.clone();
+    for guard in guards {
+        common.retain(|chooser, side| guard.get(chooser) == Some(side));
+    }
+    Some(common)
+}
+
+fn choices(shape: &Shape<'_>, node: usize, guard: &Guard) -> BTreeSet<usize> {
+    let level = |node: usize| shape.fires[node].len();
+    guard.keys().copied().filter(|&chooser| level(chooser) == level(node)).collect()
 }
 
 fn exclude(left: &Guard, right: &Guard) -> bool {
@@ -338,6 +380,17 @@ mod tests {
         assert_eq!(flow_of("?....").inputs[3], Input::Each, "nobody behind wants to know");
         assert!(flow_of("?....").repeating.is_empty());
         assert_eq!(flow_of(".....").repeating, BTreeSet::from([4]));
+    }
+
+    #[test]
+    fn what_meets_again_lies_on_no_side() {
+        // 0 condition, 1 condition on its first side, 2 and 3 the sides of 1, which meet in 4; 5 on the other side of 0
+        let flow = example("??..m.m", &[(0, 1), (1, 2), (1, 3), (2, 4), (3, 4), (0, 5), (4, 6), (5, 6)]);
+        let choices: Vec<Vec<usize>> =
+            flow.choices.iter().map(|choices| choices.iter().copied().collect()).collect();
+        assert_eq!(choices, [vec![], vec![0], vec![0, 1], vec![0, 1], vec![0], vec![0], vec![]]);
+        assert!(flow.is_unchosen(4, 0), "an error of 0 comes to 4 over 0 itself");
+        assert!(!flow.is_unchosen(4, 1) && !flow.is_unchosen(6, 0), "both sides have met");
     }
 
     #[test]

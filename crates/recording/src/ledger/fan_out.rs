@@ -307,13 +307,13 @@ impl Ledger {
                         lost.push(edge);
                         continue;
                     };
-                    let value = Value { context: inside.clone(), result, failed: false };
+                    let value = Value { context: inside.clone(), result, failed: None };
                     self.send(edge, &lineage, message.id.child(&plan.edges[edge].source.id, index), &value);
                 }
             }
             Some(None) => lost.extend(eager.iter().chain(lazy)),
             Some(Some(error)) => {
-                let value = Value { context: inside, result: error.clone(), failed: true };
+                let value = Value { context: inside, result: error.clone(), failed: Some(message.node) };
                 let failed: Vec<usize> = eager.iter().chain(lazy).copied().collect();
                 self.skip_behind(&failed, &lineage);
                 for edge in failed {

@@ -50,7 +50,9 @@ impl Ledger {
             },
         };
         let (slot, witness) = match decision {
-            Decision::Value(value) if value.failed => (Slot::Failed(value.result), Some(value.context)),
+            Decision::Value(value) if value.failed.is_some() => {
+                (Slot::Failed(value.result), Some(value.context))
+            }
             Decision::Value(value) => (Slot::Value(value.result), Some(value.context)),
             Decision::Done(_) => (Slot::Skipped, None),
         };
@@ -126,9 +128,8 @@ impl Ledger {
         key.lineage.steps().len() <= self.plan.nodes[key.node].fires.len()
     }
 
-    /// What several edges that exclude each other come to for an item, once all have been heard of: the value on one of
-    /// them, else the error, else nothing. Where a choice itself has failed, its error takes every way, and joins on
-    /// several of them may make a value of it; then the first edge counts, not the first to arrive.
+    /// What several edges that exclude each other come to for an item: what the one brings that brings something, a
+    /// value or the error that stands for it; nothing once no edge is left that could.
     fn settled(
         &mut self,
         edge: usize,
@@ -138,20 +139,18 @@ impl Ledger {
     ) -> Option<Decision> {
         let inboxes = self.joins.inboxes.entry(self.plan.edges[edge].to).or_default();
         let inbox = inboxes.entry(lineage.clone()).or_default();
-        inbox.decided.entry(edge).or_insert(decision);
-        let heard: Option<Vec<&Decision>> = edges.iter().map(|edge| inbox.decided.get(edge)).collect();
-        let settled = heard?.into_iter().min_by_key(|decision| match decision {
-            Decision::Value(value) if !value.failed => 0,
-            Decision::Value(_) => 1,
-            Decision::Done(_) => 2,
-        });
-        let settled = settled.cloned();
+        if let Decision::Done(_) = &decision {
+            inbox.decided.entry(edge).or_insert_with(|| decision.clone());
+            if edges.iter().any(|edge| !inbox.decided.contains_key(edge)) {
+                return None;
+            }
+        }
         // Other groups of the same aggregator keep what they have heard of the item.
         inbox.decided.retain(|decided, _| !edges.contains(decided));
         if inbox.decided.is_empty() {
             inboxes.remove(lineage);
         }
-        settled
+        Some(decision)
     }
 
     /// An empty array: whoever gathers its items has everything there is.

@@ -58,7 +58,7 @@ impl Decision {
 
     fn said(&self) -> String {
         match self {
-            Self::Value(value) if value.failed => format!("failed {:?}", value.result),
+            Self::Value(value) if value.failed.is_some() => format!("failed {:?}", value.result),
             Self::Value(value) => format!("value {:?}", value.result),
             Self::Done(_) => "done".to_owned(),
         }
@@ -240,7 +240,8 @@ impl Ledger {
         };
         let lacking: Vec<usize> = edges.iter().copied().filter(|edge| decision(edge).is_none()).collect();
         // A branch that failed wins a race only when no other is left.
-        let wins = |edge: &usize| matches!(decision(edge), Some(Decision::Value(value)) if !value.failed);
+        let wins =
+            |edge: &usize| matches!(decision(edge), Some(Decision::Value(value)) if value.failed.is_none());
         let has_winner = matches!(plan.flow.inputs[node], Input::Race { .. }) && edges.iter().any(wins);
         let is_full = inboxes.is_some_and(|inboxes| inboxes.len() > plan.nodes[node].most_pending);
         let meeting = match lacking.first() {
@@ -399,11 +400,12 @@ fn meet<'d>(
         }
     }
     let Some(&first) = values.first() else { return Meeting::Nothing(known) };
+    if is_passed_over(plan, node, first) {
+        return Meeting::Failed(first.clone());
+    }
     match &plan.flow.inputs[node] {
-        // Only errors are offered to it.
-        Input::Exclusive { .. } => Meeting::Failed(first.clone()),
         Input::Race { .. } => {
-            let winner = values.iter().find(|value| !value.failed).copied().unwrap_or(first);
+            let winner = values.iter().find(|value| value.failed.is_none()).copied().unwrap_or(first);
             Meeting::Fire(winner.context.clone(), Joined::Winner(winner.result.clone()))
         }
         _ => {
@@ -427,7 +429,7 @@ fn meet_handles<'d>(
         let mut values = Vec::with_capacity(input.edges.len());
         for decided in input.edges.iter().filter_map(&decision) {
             match decided {
-                Decision::Value(value) if value.failed => return Meeting::Failed(value.clone()),
+                Decision::Value(value) if value.failed.is_some() => return Meeting::Failed(value.clone()),
                 Decision::Value(value) => values.push(value.result.clone()),
                 Decision::Done(_) => {}
             }
@@ -459,6 +461,20 @@ fn list(values: &[Payload]) -> Payload {
 
 fn union<'c>(contexts: impl Iterator<Item = &'c Context>) -> Context {
     contexts.fold(Context::default(), |all, context| all.union(context))
+}
+
+/// Whether what a node has heard is an error for whoever waits behind it. Nothing else is offered to an exclusive input.
+/// And nothing runs on a side of a choice that was never made, lest something runs on two of them.
+fn is_passed_over(plan: &Plan, node: usize, first: &Value) -> bool {
+    match &plan.flow.inputs[node] {
+        Input::Exclusive { .. } => true,
+        Input::Each
+        | Input::List { .. }
+        | Input::Race { .. }
+        | Input::Join { .. }
+        | Input::Collapse { .. }
+        | Input::Sides { .. } => first.failed.is_some_and(|origin| plan.flow.is_unchosen(node, origin)),
+    }
 }
 
 fn edges_of(plan: &Plan, node: usize) -> &[usize] {

@@ -81,7 +81,8 @@ enum Timer {
 struct Value {
     context: Context,
     result: Payload,
-    failed: bool,
+    /// The node that failed, where the result is the error of an item.
+    failed: Option<usize>,
 }
 
 /// What is told to whoever waits behind edges that were not taken.
@@ -317,7 +318,7 @@ impl Ledger {
         match &done.items {
             Some(items) => self.fan_out(event, &message, context, items, &taken)?,
             None => {
-                let value = Value { context, result, failed: false };
+                let value = Value { context, result, failed: None };
                 self.follow(&message, &taken, &value);
             }
         }
@@ -346,7 +347,7 @@ impl Ledger {
             context,
             result,
             // An error that the author has dealt with is a value like any other.
-            failed: done.consequence == Consequence::Contained,
+            failed: (done.consequence == Consequence::Contained).then_some(message.node),
         };
         if done.consequence == Consequence::Contained {
             self.skip_behind(&node.leaving, &message.lineage);
