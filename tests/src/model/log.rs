@@ -232,7 +232,10 @@ impl Log<'_> {
     /// What came out, without the moments and the names of timers.
     pub fn timeless(&self) -> Meaning {
         let place = |(place, firings): (&Place, &Vec<Value>)| {
-            (place.clone(), firings.iter().cloned().map(without_moments).collect())
+            let mut firings: Vec<Value> = firings.iter().cloned().map(without_moments).collect();
+            // Until now the moments had a say in their order.
+            firings.sort_by_key(Value::to_string);
+            (place.clone(), firings)
         };
         self.meaning.iter().map(place).collect()
     }
