@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use engine::nodes::{self, Inbox};
+use engine::Input;
 use protocol::{
     AttemptFailed, Echo, EdgeId, EdgeView, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted,
     ExecutionStatus, ExecutionSummary, ExecutionView, Fact, Firing, Ignored, Lineage, MessageId, Millis,
-    Node, NodeError, NodeId, NodeState, NodeView, Progress, Skipped, ViewPatch, Workflow,
+    NodeError, NodeId, NodeState, NodeView, Progress, Skipped, ViewPatch, Workflow,
 };
 
 /// Keeps the view of one execution up to date and remembers what has changed since the last patch.
@@ -39,7 +39,7 @@ impl ViewFold {
     pub fn begin(event: &Event) -> Option<Self> {
         let Fact::ExecutionStarted(started) = &event.fact else { return None };
         let definition: Workflow = serde_json::from_str(started.definition.text()).unwrap_or_default();
-        let graph = Graph::of(&definition);
+        let graph = Graph::of(&definition, started.definition.text());
         let view = ExecutionView {
             summary: summary(event, started),
             nodes: definition.nodes.iter().map(|node| (node.id.clone(), NodeView::default())).collect(),
@@ -305,14 +305,15 @@ impl ViewFold {
 }
 
 impl Graph {
-    fn of(workflow: &Workflow) -> Self {
+    fn of(workflow: &Workflow, text: &str) -> Self {
         let mut graph = Self::default();
         for edge in &workflow.edges {
             graph.outgoing.entry(edge.src.clone()).or_default().push(edge.id.clone());
             graph.targets.insert(edge.id.clone(), edge.dst.clone());
         }
-        let joins = |node: &&Node| nodes::kind_of(node).is_some_and(|kind| kind.inbox(node) != Inbox::None);
-        graph.joins = workflow.nodes.iter().filter(joins).map(|node| node.id.clone()).collect();
+        let Some(plan) = engine::load_once(text.as_bytes()).plan else { return graph };
+        let joins = |at: &usize| !matches!(plan.flow.inputs[*at], Input::Each | Input::Exclusive { .. });
+        graph.joins = (0..plan.nodes.len()).filter(joins).map(|at| plan.nodes[at].id.clone()).collect();
         graph
     }
 }

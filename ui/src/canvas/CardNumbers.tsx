@@ -44,8 +44,9 @@ function Foremost({ view }: { view: NodeView }): ReactElement | null {
   const live = useStore(followsTheClock);
   const progress = shownProgress(view);
   if (view.state === 'waiting_timer' && view.due !== null && live) return <Countdown due={view.due} />;
-  // A join takes no time of its own, so what has arrived stays even when it is done.
-  if (progress) return <span title={`${formatProgress(progress)} arrived`}>{formatProgress(progress)}</span>;
+  // A join that takes no time of its own goes on saying what has arrived when it is done.
+  const says = progress && (progress.arrived < progress.expected || view.busy_ms === 0);
+  if (says) return <span title={`${formatProgress(progress)} arrived`}>{formatProgress(progress)}</span>;
   if (view.state === 'success' || view.state === 'failed') return <span>{formatDuration(view.busy_ms)}</span>;
   if (view.state === 'running' && view.started_at !== null && live) return <RunningFor since={view.started_at} />;
   return null;

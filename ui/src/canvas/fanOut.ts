@@ -1,5 +1,6 @@
-/** Which nodes may fire many times: those between a split and the aggregator that closes it. */
+/** Which nodes may fire many times: those between a node that spreads items and the one that gathers them. */
 import type { Workflow } from '../generated/protocol';
+import { closesLevel, opensLevel } from '../shared/kinds';
 
 /** Deeper nesting is counted as this deep: a wrong file may hold a cycle, and around it there is no end of splits. */
 const DEEPEST = 8;
@@ -9,11 +10,11 @@ export function fannedOutNodes({ nodes, edges }: Workflow): ReadonlySet<string> 
   const targets = new Map<string, string[]>();
   for (const { src, dst } of edges) targets.set(src, [...(targets.get(src) ?? []), dst]);
   const depths = new Map<string, number>();
-  const open = nodes.filter((node) => node.type === 'split').map((node) => node.id);
+  const open = nodes.filter((node) => opensLevel(node.type)).map((node) => node.id);
   for (let id = open.pop(); id !== undefined; id = open.pop()) {
-    const inside = (depths.get(id) ?? 0) + (kinds.get(id) === 'split' ? 1 : 0);
+    const inside = (depths.get(id) ?? 0) + (opensLevel(kinds.get(id)) ? 1 : 0);
     for (const target of targets.get(id) ?? []) {
-      const depth = Math.min(inside - (kinds.get(target) === 'aggregator' ? 1 : 0), DEEPEST);
+      const depth = Math.min(inside - (closesLevel(kinds.get(target)) ? 1 : 0), DEEPEST);
       if (depth <= (depths.get(target) ?? 0)) continue;
       depths.set(target, depth);
       open.push(target);

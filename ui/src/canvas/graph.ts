@@ -32,7 +32,7 @@ const NARROWEST_WAITING = 184;
 /** Has room for the counts of many firings. */
 const NARROWEST_FANNED_OUT = 208;
 const WIDEST = 216;
-const WAITING_KINDS = new Set(['wait', 'aggregator', 'merge', 'http', 'smtp']);
+const WAITING_KINDS = new Set(['wait', 'aggregator', 'merge', 'http', 'smtp', 'collect', 'zip', 'cross', 'batch']);
 const LONGEST_LABEL = 22;
 
 export function graphOf(definition: Workflow): Graph {
@@ -60,10 +60,23 @@ function narrowest(kind: string, fannedOut: boolean): number {
 }
 
 function graphEdge(edge: Edge, isError: boolean, races: boolean): GraphEdge {
-  const text = edge.label ?? (isError ? 'on error' : (edge.source_handle ?? ''));
+  const text = edge.label ?? (isError ? 'on error' : handles(edge));
   const label = text.length > LONGEST_LABEL ? `${text.slice(0, LONGEST_LABEL - 1)}…` : text;
   return { edge, label, isError, races };
 }
+
+/** Outputs that every value leaves by say nothing; the input it arrives at does. */
+const PLAIN_OUTPUTS = new Set(['', 'out', 'output', 'line']);
+
+function handles({ source_handle: output = '', target_handle: input = '' }: Edge): string {
+  const from = PLAIN_OUTPUTS.has(output) ? '' : output;
+  const to = PLAIN_INPUTS.has(input) ? '' : input;
+  if (from === to || to === '') return from;
+  return from === '' ? to : `${from} → ${to}`;
+}
+
+/** The main input of a kind, where there is nothing to confuse it with. */
+const PLAIN_INPUTS = new Set(['', 'in', 'input_item', 'input_list', 'text', 'value']);
 
 function isRace({ type, parameters }: Node): boolean {
   return type === 'merge' && parameters['wait_mode'] === 'wait_for_any';

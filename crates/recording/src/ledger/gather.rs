@@ -19,6 +19,12 @@ pub struct Collapse {
     pub(super) due: Option<Millis>,
 }
 
+impl Collapse {
+    fn counted(&self) -> (usize, usize) {
+        (self.filled, self.slots.len())
+    }
+}
+
 impl Ledger {
     pub(super) fn collapse(
         &mut self,
@@ -83,7 +89,8 @@ impl Ledger {
         collapse.filled += 1;
         let filled = collapse.filled;
         if self.is_outermost(&key) {
-            self.note_arrival(node, &key.lineage, filled, total);
+            let (arrived, expected) = self.counted(&key);
+            self.note_arrival(node, &key.lineage, arrived, expected);
         }
         if filled < total {
             if self.is_outermost(&key) {
@@ -95,6 +102,21 @@ impl Ledger {
         self.disarm(&key, collapse.due);
         let slots = collapse.slots.into_iter().map(|slot| slot.unwrap_or(Slot::Skipped)).collect();
         self.gathered(key, slots, collapse.witness.map(|(_, context)| context));
+    }
+
+    /// How many items are there, of how many; of a zip on both sides, as far as it has heard of them.
+    fn counted(&self, key: &JoinKey) -> (usize, usize) {
+        let Input::Sides { groups } = &self.plan.flow.inputs[key.node] else {
+            return self.joins.collapses.get(key).map_or((0, 0), Collapse::counted);
+        };
+        let complete = self.joins.sides.get(&(key.node, key.lineage.clone()));
+        let of_side = |group: usize| {
+            let gathering = self.joins.collapses.get(&JoinKey { group, ..key.clone() });
+            let slots = complete.and_then(|sides| sides[group].as_ref()).map_or(0, Vec::len);
+            gathering.map_or((slots, slots), Collapse::counted)
+        };
+        let sides = (0..groups.len()).map(of_side);
+        sides.fold((0, 0), |(arrived, expected), (more, of)| (arrived + more, expected + of))
     }
 
     /// All of one level is there. Pieces are a slot of the level around them; sides wait for each other.
