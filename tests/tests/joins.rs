@@ -553,3 +553,27 @@ async fn sides_of_unequal_length_end_it_and_say_which_has_more() {
     let said = "zip has 3 items on the left and 1 on the right; nothing pairs with left 1, 2";
     assert_eq!(error.message, said);
 }
+
+/// Indexes are counted on from piece to piece, and what gathers the items gathers those of all pieces.
+#[tokio::test]
+async fn items_of_pieces_are_items_of_the_whole() {
+    let nodes = vec![
+        trigger(),
+        node("lines", "lines", json!({"text": "a b\n\nc d e"})),
+        node("word", "for_each", json!({"input_list": "{{ $inputs.line.split(' ').filter(word => word) }}"})),
+        node("pair", "simulate", json!({"output": "{{ $inputs.word + $inputs.at }}"})),
+        node("all", "collect", json!({})),
+        node("places", "collect", json!({})),
+    ];
+    let mut flow = workflow(nodes, "t>lines lines>word word>pair word>pair pair>all word>places");
+    for (edge, source, target) in
+        [(1, "line", "line"), (2, "output", "word"), (3, "index", "at"), (5, "index", "input_item")]
+    {
+        flow["edges"][edge]["id"] = json!(format!("e{edge}"));
+        flow["edges"][edge]["source_handle"] = json!(source);
+        flow["edges"][edge]["target_handle"] = json!(target);
+    }
+    let ran = run(plan(&flow), json!({})).await;
+    assert_eq!(ran.output("all"), json!(["a0", "b1", "c2", "d3", "e4"]));
+    assert_eq!(ran.output("places"), json!([0, 1, 2, 3, 4]));
+}

@@ -2,7 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error as _, SeqAccess, Visitor},
+};
 
 use crate::{ExecutionId, NodeId};
 
@@ -22,31 +25,69 @@ pub struct Frame {
 #[serde(transparent)]
 pub struct Lineage(Arc<[Step]>);
 
-/// One open fan-out: which split, which item, of how many.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(from = "(NodeId, u32, u32)", into = "(NodeId, u32, u32)")]
+/// One open fan-out: which split, which item, of how many. Where a split fires once for every piece of a stream, its
+/// items are counted on from piece to piece: then `first` is the index of the first item of this firing.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Step {
     pub split: NodeId,
     pub index: u32,
     pub total: u32,
+    pub first: u32,
 }
 
-impl From<(NodeId, u32, u32)> for Step {
-    fn from((split, index, total): (NodeId, u32, u32)) -> Self {
-        Self { split, index, total }
+impl Step {
+    /// The place among the items of its firing.
+    pub fn place(&self) -> usize {
+        (self.index - self.first.min(self.index)) as usize
+    }
+
+    /// How many items its firing has.
+    pub fn count(&self) -> usize {
+        (self.total - self.first.min(self.total)) as usize
     }
 }
 
-impl From<Step> for (NodeId, u32, u32) {
-    fn from(step: Step) -> Self {
-        (step.split, step.index, step.total)
+impl Serialize for Step {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { split, index, total, first } = self;
+        match first {
+            0 => (split, index, total).serialize(serializer),
+            first => (split, index, total, first).serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Step {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(StepVisitor)
+    }
+}
+
+struct StepVisitor;
+
+impl<'de> Visitor<'de> for StepVisitor {
+    type Value = Step;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a split, an index and a total")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Step, A::Error> {
+        let missing = |at: usize| A::Error::invalid_length(at, &StepVisitor);
+        let split = seq.next_element()?.ok_or_else(|| missing(0))?;
+        let index = seq.next_element()?.ok_or_else(|| missing(1))?;
+        let total = seq.next_element()?.ok_or_else(|| missing(2))?;
+        Ok(Step { split, index, total, first: seq.next_element()?.unwrap_or(0) })
     }
 }
 
 impl Lineage {
     /// One level deeper: item `index` of `total` of a split.
     pub fn push(&self, split: &NodeId, index: u32, total: u32) -> Self {
-        let step = Step { split: split.clone(), index, total };
+        self.then(Step { split: split.clone(), index, total, first: 0 })
+    }
+
+    pub fn then(&self, step: Step) -> Self {
         Self(self.0.iter().cloned().chain([step]).collect())
     }
 
@@ -147,5 +188,10 @@ mod tests {
         let text = serde_json::to_string(&lineage).unwrap();
         assert_eq!(text, r#"[["users",5,100]]"#);
         assert_eq!(serde_json::from_str::<Lineage>(&text).unwrap(), lineage);
+        let step = Step { split: "words".into(), index: 7, total: 9, first: 5 };
+        assert_eq!((step.place(), step.count()), (2, 4));
+        let text = serde_json::to_string(&lineage.then(step.clone())).unwrap();
+        assert_eq!(text, r#"[["users",5,100],["words",7,9,5]]"#);
+        assert_eq!(serde_json::from_str::<Lineage>(&text).unwrap(), lineage.then(step));
     }
 }

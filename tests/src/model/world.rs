@@ -334,7 +334,9 @@ impl World {
         let steps = message.lineage.steps();
         let fits = |(depth, (step, split)): (usize, (&protocol::Step, &usize))| {
             let total = self.totals.get(&(*split, message.lineage.prefix(depth)));
-            self.plan.nodes[*split].id == step.split && total == Some(&step.total) && step.index < step.total
+            self.plan.nodes[*split].id == step.split
+                && total == Some(&(step.count() as u32))
+                && step.place() < step.count()
         };
         match steps.len() == scope.len() && steps.iter().zip(scope).enumerate().all(fits) {
             true => Ok(()),

@@ -7,7 +7,7 @@ use std::{
 };
 
 use engine::{Context, Input, Message, Plan};
-use protocol::{Event, Lineage, MessageId, Payload};
+use protocol::{Event, Lineage, MessageId, Payload, Step};
 use serde_json::{json, value::RawValue};
 
 use super::{Ledger, LedgerError, Value, Word};
@@ -38,8 +38,9 @@ struct FanOut {
     context: Context,
     /// Those that are there, with their places.
     items: Arc<[(u32, Payload)]>,
-    /// Of how many.
+    /// Of how many, and where they begin.
     total: u32,
+    first: u32,
     /// The next of the items.
     next: usize,
     /// Items that may be under way at once.
@@ -204,7 +205,12 @@ impl FanOut {
             (edge, id, value.unwrap_or_else(Payload::null))
         };
         Item {
-            lineage: self.parent.push(&plan.nodes[self.split].id, *index, self.total),
+            lineage: self.parent.then(Step {
+                split: plan.nodes[self.split].id.clone(),
+                index: *index,
+                total: self.total,
+                first: self.first,
+            }),
             context: with_item(&self.context, item, *index),
             messages: self.edges.iter().map(message).collect(),
         }
@@ -217,6 +223,7 @@ struct Spread<'s> {
     message: &'s Message,
     context: &'s Context,
     total: u32,
+    first: u32,
     eager: &'s [usize],
     lazy: &'s [usize],
     untaken: &'s [usize],
@@ -243,13 +250,15 @@ impl Ledger {
         let items: Arc<[Payload]> = parsed.into_iter().map(Payload::from_raw).collect();
         let plan = Arc::clone(&self.plan);
         let split = message.node;
-        let total = items.len() as u32;
+        let count = items.len() as u32;
+        let first = self.turns.mint(split, &message.lineage, count);
+        let total = first + count;
         self.scopes.insert((split, message.lineage.clone()), context.clone());
         if let Some(edge) = plan.nodes[split].on_error {
             self.skip_behind(&[edge], &message.lineage);
             self.tell(&plan.flow.frontiers[edge], &message.lineage, &Word::Done(&context));
         }
-        if total == 0 {
+        if count == 0 {
             self.skip_behind(&plan.nodes[split].outgoing, &message.lineage);
             for &gathering in &plan.flow.collapsers[split] {
                 self.gather_nothing(gathering, &message.lineage);
@@ -260,14 +269,14 @@ impl Ledger {
             .kind
             .gaps(message.joined.as_deref())
             .into_iter()
-            .map(|gap| (gap.index, gap.error))
+            .map(|gap| (first + gap.index, gap.error))
             .collect();
         let fires = |edge: &&usize| matches!(plan.flow.inputs[plan.edges[**edge].to], Input::Each);
         let (lazy, eager): (Vec<usize>, Vec<usize>) = taken.iter().partition(fires);
         let is_inside = |edge: &usize| !taken.contains(edge) && plan.nodes[split].on_error != Some(*edge);
         let untaken: Vec<usize> = plan.nodes[split].leaving.iter().copied().filter(is_inside).collect();
         if !lazy.is_empty() {
-            let present = items.iter().zip(0..).filter(|(_, index)| !gaps.contains_key(index));
+            let present = items.iter().zip(first..).filter(|(_, index)| !gaps.contains_key(index));
             self.fan_outs.add(FanOut {
                 split,
                 parent: message.lineage.clone(),
@@ -276,6 +285,7 @@ impl Ledger {
                 context: context.clone(),
                 items: present.map(|(item, index)| (index, item.clone())).collect(),
                 total,
+                first,
                 next: 0,
                 window: plan.nodes[split].window,
                 in_flight: 0,
@@ -283,10 +293,17 @@ impl Ledger {
                 inside: windowed(&plan, split, &message.lineage),
             });
         }
-        let spread =
-            Spread { message, context: &context, total, eager: &eager, lazy: &lazy, untaken: &untaken };
+        let spread = Spread {
+            message,
+            context: &context,
+            total,
+            first,
+            eager: &eager,
+            lazy: &lazy,
+            untaken: &untaken,
+        };
         let is_heard = !eager.is_empty() || !untaken.is_empty() || !gaps.is_empty();
-        for (item, index) in items.iter().zip(0..).filter(|_| is_heard) {
+        for (item, index) in items.iter().zip(first..).filter(|_| is_heard) {
             self.tell_item(&spread, index, item, gaps.get(&index));
         }
         Ok(())
@@ -296,8 +313,9 @@ impl Ledger {
     /// counts against the window, but does not wait for it.
     fn tell_item(&mut self, spread: &Spread<'_>, index: u32, item: &Payload, gap: Option<&Option<Payload>>) {
         let plan = Arc::clone(&self.plan);
-        let Spread { message, context, total, eager, lazy, untaken } = *spread;
-        let lineage = message.lineage.push(&plan.nodes[message.node].id, index, total);
+        let Spread { message, context, total, first, eager, lazy, untaken } = *spread;
+        let split = plan.nodes[message.node].id.clone();
+        let lineage = message.lineage.then(Step { split, index, total, first });
         let inside = with_item(context, item, index);
         let mut lost = untaken.to_vec();
         match gap {

@@ -42,9 +42,7 @@ impl Ledger {
         }
         let slots = self.joins.collapses.get(&key).map(|collapse| &collapse.slots);
         let step = lineage.steps().last();
-        if step
-            .and_then(|step| slots.and_then(|slots| slots.get(step.index as usize)))
-            .is_some_and(Option::is_some)
+        if step.and_then(|step| slots.and_then(|slots| slots.get(step.place()))).is_some_and(Option::is_some)
         {
             return;
         }
@@ -70,14 +68,14 @@ impl Ledger {
         let Some(step) = item.steps().last() else { return };
         let Gathering { node, group } = gathering;
         let key = JoinKey { node, group, lineage: item.parent() };
-        let total = step.total as usize;
+        let total = step.count();
         let collapse = self.joins.collapses.entry(key.clone()).or_insert_with(|| Collapse {
             witness: None,
             slots: vec![None; total],
             filled: 0,
             due: None,
         });
-        let Some(empty) = collapse.slots.get_mut(step.index as usize).filter(|slot| slot.is_none()) else {
+        let Some(empty) = collapse.slots.get_mut(step.place()).filter(|slot| slot.is_none()) else {
             return;
         };
         *empty = Some(slot);

@@ -19,7 +19,7 @@ use std::{
 use engine::{Context, Failures, Input, Joined, Message, Plan, Trace};
 use protocol::{
     AttemptFailed, Consequence, Echo, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis,
-    NodeFailed, NodeId, NodeSucceeded, Payload, TimedOut,
+    NodeFailed, NodeId, NodeSucceeded, Payload, Step, TimedOut,
 };
 use serde_json::json;
 
@@ -72,8 +72,8 @@ pub struct Opened {
 enum Timer {
     /// A message that rests.
     Message(MessageId),
-    /// A join that waits: its node, its group, and its key with the totals of its levels.
-    Join(usize, usize, Vec<(u32, u32)>),
+    /// A join that waits: its node, its group, and its key with the totals and beginnings of its levels.
+    Join(usize, usize, Vec<(u32, u32, u32)>),
 }
 
 /// What a branch brings to a join.
@@ -506,15 +506,15 @@ impl Ledger {
         LedgerError { execution: self.execution_id.clone(), seq: event.seq, complaint }
     }
 
-    fn lineage_of(&self, node: usize, path: &[(u32, u32)]) -> Lineage {
+    fn lineage_of(&self, node: usize, path: &[(u32, u32, u32)]) -> Lineage {
         let splits = &self.plan.nodes[node].fires;
-        splits.iter().zip(path).fold(Lineage::default(), |lineage, (&split, &(index, total))| {
-            lineage.push(&self.plan.nodes[split].id, index, total)
+        splits.iter().zip(path).fold(Lineage::default(), |lineage, (&split, &(index, total, first))| {
+            lineage.then(Step { split: self.plan.nodes[split].id.clone(), index, total, first })
         })
     }
 
     fn join_timer(key: &JoinKey) -> Timer {
-        let path = key.lineage.steps().iter().map(|step| (step.index, step.total)).collect();
+        let path = key.lineage.steps().iter().map(|step| (step.index, step.total, step.first)).collect();
         Timer::Join(key.node, key.group, path)
     }
 }

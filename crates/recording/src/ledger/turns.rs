@@ -22,6 +22,8 @@ struct Turn {
     next: u32,
     is_busy: bool,
     tally: Tally,
+    /// Items that it has spread so far.
+    minted: u32,
     waiting: BTreeMap<u32, (Lineage, Meeting)>,
 }
 
@@ -44,6 +46,14 @@ impl Turns {
             format!("{id} at [{at}] is at {} with {:?}, and {waiting:?} wait", turn.next, turn.tally)
         };
         self.0.iter().map(say).collect()
+    }
+
+    /// Where the items of this firing begin, if those of all firings under a parent are counted on.
+    pub fn mint(&mut self, node: usize, lineage: &Lineage, count: u32) -> u32 {
+        let Some(turn) = self.0.get_mut(&(node, lineage.parent())) else { return 0 };
+        let first = turn.minted;
+        turn.minted += count;
+        first
     }
 
     /// The next item whose turn it is, if it is there.
@@ -70,7 +80,8 @@ impl Ledger {
             return self.meet(node, lineage, meeting);
         };
         let key = (node, lineage.parent());
-        let turn = self.turns.0.entry(key.clone()).or_default();
+        let turn = self.turns.0.entry(key.clone());
+        let turn = turn.or_insert_with(|| Turn { next: step.first, ..Turn::default() });
         turn.waiting.insert(step.index, (lineage.clone(), meeting));
         self.call_next(&key, step.total);
     }
