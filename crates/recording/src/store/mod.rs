@@ -106,11 +106,20 @@ impl Store {
 
     /// The whole recording of an execution; empty if it is unknown.
     pub async fn events(&self, execution: &ExecutionId) -> Result<Vec<Event>, StoreError> {
+        self.events_after(execution, 0).await
+    }
+
+    /// What was recorded after this position.
+    pub async fn events_after(
+        &self,
+        execution: &ExecutionId,
+        position: u64,
+    ) -> Result<Vec<Event>, StoreError> {
         let wrap = |error| StoreError::from_sqlx(&self.path, error);
         let query = "SELECT e.seq, e.at, e.body FROM events e JOIN executions x ON x.id = e.execution \
-                     WHERE x.execution_id = ? ORDER BY e.seq";
-        let rows =
-            sqlx::query(query).bind(execution.as_str()).fetch_all(&self.readers).await.map_err(wrap)?;
+                     WHERE x.execution_id = ? AND e.seq > ? ORDER BY e.seq";
+        let query = sqlx::query(query).bind(execution.as_str()).bind(position.cast_signed());
+        let rows = query.fetch_all(&self.readers).await.map_err(wrap)?;
         let mut events = Vec::with_capacity(rows.len());
         let mut loaded: HashMap<String, Payload> = HashMap::new();
         for row in &rows {

@@ -1,0 +1,48 @@
+/** Which fan-outs a node stands in: those between a split and the aggregator that closes it. */
+import type { Workflow } from '../generated/protocol';
+
+/** Deeper nesting is not looked into: a wrong file may hold a cycle, and around it there is no end of splits. */
+const DEEPEST = 8;
+
+const NONE: readonly string[] = [];
+
+export type Scopes = ReadonlyMap<string, readonly string[]>;
+
+const known = new WeakMap<Workflow, Scopes>();
+
+/** The splits around each node that has any, outermost first. An aggregator speaks outside of the one it closes. */
+export function scopesOf(workflow: Workflow): Scopes {
+  const found = known.get(workflow) ?? computed(workflow);
+  known.set(workflow, found);
+  return found;
+}
+
+export function scopeOf(workflow: Workflow | null, nodeId: string): readonly string[] {
+  return (workflow && scopesOf(workflow).get(nodeId)) ?? NONE;
+}
+
+export function splitsOf(workflow: Workflow | null): string[] {
+  return (workflow?.nodes ?? []).filter((node) => node.type === 'split').map((node) => node.id);
+}
+
+function computed({ nodes, edges }: Workflow): Scopes {
+  const kinds = new Map(nodes.map((node) => [node.id, node.type]));
+  const errorEdges = new Set(nodes.flatMap((node) => (node.error?.type === 'branch' ? [node.error.error_edge] : [])));
+  const leaving = new Map<string, { target: string; isError: boolean }[]>();
+  for (const { id, src, dst } of edges) {
+    leaving.set(src, [...(leaving.get(src) ?? []), { target: dst, isError: errorEdges.has(id) }]);
+  }
+  const scopes = new Map<string, readonly string[]>();
+  const open = nodes.filter((node) => node.type === 'split').map((node) => node.id);
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    const around = scopes.get(id) ?? NONE;
+    for (const { target, isError } of leaving.get(id) ?? []) {
+      const inside = kinds.get(id) === 'split' && !isError ? [...around, id] : around;
+      const scope = kinds.get(target) === 'aggregator' ? inside.slice(0, -1) : inside;
+      if (scope.length <= (scopes.get(target)?.length ?? 0) || scope.length > DEEPEST) continue;
+      scopes.set(target, scope);
+      open.push(target);
+    }
+  }
+  return scopes;
+}
