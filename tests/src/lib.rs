@@ -1,5 +1,6 @@
 //! What the tests of the whole house share: the binaries, temporary places, large workflows, private servers.
 
+pub mod cases;
 pub mod http;
 pub mod local;
 pub mod model;

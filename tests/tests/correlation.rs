@@ -1,12 +1,25 @@
-//! The conformance cases of correlation, as far as they are about what is known before a workflow runs.
+//! The conformance cases of correlation: what is known before a workflow runs, and what comes of it on the embedded
+//! backend and in every mode of delivery.
 //! `RUNEGLASS_CASES=FILE` runs another file of the same format and prints the cases that fail.
 
-use std::{env, fs, path::PathBuf};
+use std::{env, fs, path::PathBuf, sync::Arc};
 
-use engine::correlation::{Analysis, DataEdge, DataNode, Flow, Scope, analyse};
-use regex::Regex;
-use runeglass_tests::repository;
-use serde_json::Value;
+use engine::{
+    Limits, Plan,
+    correlation::{Analysis, DataEdge, DataNode, Flow, Scope, analyse},
+};
+use runeglass_tests::{
+    cases::{says, seen, text, workflow},
+    local,
+    model::{
+        Dice,
+        sabotage::Sabotage,
+        trial::{KIND, UNKIND},
+        world::{CrashAt, Order, World},
+    },
+    repository,
+};
+use serde_json::{Value, json};
 
 fn cases() -> Vec<Value> {
     let usual = repository().join("tests/cases/correlation.json");
@@ -15,10 +28,6 @@ fn cases() -> Vec<Value> {
     let whole: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(whole["schema"], "correlation-cases/1");
     whole["cases"].as_array().expect("cases").clone()
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
 }
 
 fn node(value: &Value) -> DataNode {
@@ -78,10 +87,7 @@ impl Differences {
     fn issues(&mut self, analysis: &Analysis, expect: &Value) {
         let found: Vec<&str> = analysis.issues.iter().map(|issue| issue.message.as_str()).collect();
         let listed = |name: &str| expect[name].as_array().cloned().unwrap_or_default();
-        let matches = |pattern: &Value| {
-            let pattern = Regex::new(&text(pattern)).expect("a pattern");
-            found.iter().any(|message| pattern.is_match(message))
-        };
+        let matches = |pattern: &Value| found.iter().any(|message| says(message, &text(pattern)));
         for pattern in listed("issues").iter().filter(|pattern| !matches(pattern)) {
             self.0.push(format!("no issue says {pattern}: {found:?}"));
         }
@@ -159,4 +165,104 @@ fn every_case_of_the_analysis() {
         .collect();
     println!("{} of {} cases of the analysis hold", analysis.len() - failing.len(), analysis.len());
     assert!(failing.is_empty() && !analysis.is_empty(), "failing cases:\n{}", failing.join("\n"));
+}
+
+/// How a run is delivered, in words.
+type Mode = (String, Box<dyn Fn(&mut World)>);
+
+/// Every way of delivery but those with a crash, which depend on how many commits there are.
+fn modes() -> Vec<Mode> {
+    let mode = |name: &str, set: fn(&mut World)| -> Mode { (name.to_owned(), Box::new(set)) };
+    vec![
+        mode("in natural order", |world| world.order = Order::Natural),
+        mode("in reversed order", |world| world.order = Order::Reversed),
+        mode("with every message twice", |world| (world.order, world.twice) = (Order::Natural, true)),
+        mode("backwards with every message twice", |world| {
+            (world.order, world.twice) = (Order::Reversed, true);
+        }),
+    ]
+}
+
+struct Runs {
+    plan: Arc<Plan>,
+    expect: Value,
+    count: usize,
+    failing: Vec<String>,
+}
+
+impl Runs {
+    /// One run; how many commits it took.
+    fn run(&mut self, mode: &str, mut world: World) -> usize {
+        self.count += 1;
+        let differences = match world.run(&json!({})) {
+            Ok(()) => seen(&self.plan, &world.events).differences(&self.expect),
+            Err(failure) => vec![format!("{:?} {}", failure.kind, failure.detail)],
+        };
+        self.failing.extend(differences.into_iter().map(|difference| format!("{mode}: {difference}")));
+        world.commits
+    }
+
+    fn in_all_modes(&mut self) {
+        let world =
+            |plan: &Arc<Plan>, faults, seed| World::new(plan, Dice::new(seed), faults, Sabotage::None);
+        let mut commits = 0;
+        for (name, set) in modes() {
+            let mut world = world(&self.plan, KIND, 0);
+            set(&mut world);
+            commits = commits.max(self.run(&name, world));
+        }
+        for seed in 0..20 {
+            let (kind, unkind) = (world(&self.plan, KIND, seed), world(&self.plan, UNKIND, seed));
+            self.run(&format!("shuffled by seed {seed}"), kind);
+            self.run(&format!("shuffled, duplicated and crashing by seed {seed}"), unkind);
+        }
+        for crash in (0..commits).flat_map(|commit| [CrashAt::Before(commit), CrashAt::After(commit)]) {
+            let mut world = world(&self.plan, KIND, 0);
+            (world.order, world.crash_at) = (Order::Natural, Some(crash));
+            self.run(&format!("with a crash {crash:?}"), world);
+        }
+    }
+}
+
+/// What differs in any mode, and how many runs that took.
+fn run_case(case: &Value, runtime: &tokio::runtime::Runtime) -> (Vec<String>, usize) {
+    let expect = &case["expect"];
+    let workflow = match workflow(case) {
+        Ok(workflow) => workflow,
+        Err(complaint) => return (vec![complaint], 0),
+    };
+    let loaded = engine::load(workflow.to_string().as_bytes(), &Limits::default());
+    let Some(plan) = loaded.plan else {
+        let errors = loaded.diagnostics.iter().filter(|found| found.is_error());
+        let said: Vec<String> = errors.map(|found| format!("{}. {}", found.message, found.hint)).collect();
+        let pattern = expect["error"].as_str().unwrap_or("");
+        let matches = said.iter().any(|said| says(said, pattern));
+        let refused = expect["status"] == json!("failed") && matches;
+        return (if refused { Vec::new() } else { vec![format!("it is refused: {said:?}")] }, 1);
+    };
+    let mut runs = Runs { plan: Arc::clone(&plan), expect: expect.clone(), count: 1, failing: Vec::new() };
+    let ran = runtime.block_on(local::run(Arc::clone(&plan), json!({})));
+    let differences = seen(&plan, &ran.events).differences(expect);
+    runs.failing.extend(differences.into_iter().map(|difference| format!("embedded: {difference}")));
+    runs.in_all_modes();
+    (runs.failing, runs.count)
+}
+
+#[test]
+fn every_case_in_every_mode_of_delivery() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let cases = cases();
+    let running: Vec<&Value> = cases.iter().filter(|case| case["type"] == "runtime").collect();
+    let (mut failing, mut runs) = (Vec::new(), 0);
+    for case in &running {
+        let (differences, count) = run_case(case, &runtime);
+        runs += count;
+        if !differences.is_empty() {
+            let shown: Vec<&str> = differences.iter().take(3).map(String::as_str).collect();
+            let (id, more) = (text(&case["id"]), differences.len() - shown.len());
+            failing.push(format!("{id} {}: {} (and {more} more)", case["title"], shown.join("; ")));
+        }
+    }
+    println!("{} of {} cases hold, in {runs} runs", running.len() - failing.len(), running.len());
+    assert!(failing.is_empty() && !running.is_empty(), "failing cases:\n{}", failing.join("\n"));
 }

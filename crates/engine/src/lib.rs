@@ -14,8 +14,11 @@ pub mod nodes;
 mod plan;
 mod step;
 
-pub use plan::{Flow, Input, Limits, Loaded, Plan, PlannedEdge, PlannedNode, Target, load, load_once};
+pub use plan::{
+    Flow, Gathering, Input, Limits, Loaded, Plan, PlannedEdge, PlannedInput, PlannedNode, Target, load,
+    load_once,
+};
 pub use step::{
-    Again, Context, Effects, Failure, Failures, Joined, Message, Output, Prepared, Retry, Slot, Trace, Work,
-    conclude, prepare,
+    Again, Context, Effects, Failure, Failures, Inputs, Joined, Message, Output, Prepared, Retry, Slot,
+    Tally, Trace, Work, conclude, prepare,
 };

@@ -23,6 +23,10 @@ pub enum ErrorCode {
     TimeoutExceeded,
     /// A strict merge lacks a branch.
     IncompleteMerge,
+    /// The two sides of a zip have different lengths.
+    ZipLengthMismatch,
+    /// More than a limit allows.
+    LimitExceeded,
     /// A credential is referred to that nobody here has.
     CredentialNotFound,
     /// A credential is there and cannot be used.
@@ -77,6 +81,8 @@ impl ErrorCode {
                 "see which branch or item is missing; a larger timeout waits longer, 0 for ever"
             }
             Self::IncompleteMerge => "see why the branch did not come, or leave out strict",
+            Self::ZipLengthMismatch => "see which side has more items; filter_items or take make them equal",
+            Self::LimitExceeded => "raise the limit that the error names, or do less at once",
             Self::CredentialNotFound => "add it with `runeglass credentials set NAME`",
             Self::CredentialUnusable => {
                 "look at the fields of the credential and at the permissions of its file"
@@ -108,7 +114,11 @@ impl ErrorCode {
 
     /// A failure that ends the execution with this code ends it as failed; others halt it, as their author decided.
     pub fn is_breakdown(self) -> bool {
-        self.is_dead_letter() || matches!(self, Self::TimeoutExceeded | Self::Stalled)
+        self.is_dead_letter()
+            || matches!(
+                self,
+                Self::TimeoutExceeded | Self::ZipLengthMismatch | Self::LimitExceeded | Self::Stalled
+            )
     }
 }
 

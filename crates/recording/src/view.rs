@@ -311,8 +311,7 @@ impl Graph {
             graph.outgoing.entry(edge.src.clone()).or_default().push(edge.id.clone());
             graph.targets.insert(edge.id.clone(), edge.dst.clone());
         }
-        let joins =
-            |node: &&Node| nodes::kind(&node.kind).is_some_and(|kind| kind.inbox(node) != Inbox::None);
+        let joins = |node: &&Node| nodes::kind_of(node).is_some_and(|kind| kind.inbox(node) != Inbox::None);
         graph.joins = workflow.nodes.iter().filter(joins).map(|node| node.id.clone()).collect();
         graph
     }

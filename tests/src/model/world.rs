@@ -28,6 +28,25 @@ pub struct Faults {
     pub retry: usize,
 }
 
+/// Which of the messages at hand is next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Chance decides, among a few.
+    #[default]
+    Any,
+    /// The oldest.
+    Natural,
+    /// The youngest.
+    Reversed,
+}
+
+/// A crash at one commit, counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CrashAt {
+    Before(usize),
+    After(usize),
+}
+
 /// What happened in a run, or in many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -78,6 +97,11 @@ pub struct World {
     dice: Dice,
     faults: Faults,
     sabotage: Sabotage,
+    pub order: Order,
+    /// Every message comes once more when it has been worked on.
+    pub twice: bool,
+    pub crash_at: Option<CrashAt>,
+    pub commits: usize,
     pub tally: Tally,
 }
 
@@ -103,6 +127,10 @@ impl World {
             dice,
             faults,
             sabotage,
+            order: Order::default(),
+            twice: false,
+            crash_at: None,
+            commits: 0,
             tally: Tally { runs: 1, ..Tally::default() },
         }
     }
@@ -145,22 +173,36 @@ impl World {
         {
             return self.wake(due);
         }
-        while self.hand.len() < HANDS {
+        let hands = if self.order == Order::Any { HANDS } else { usize::MAX };
+        while self.hand.len() < hands {
             let Some(message) = self.ledger.next_ready() else { break };
             self.hand.push(InHand { message, answer: None });
         }
         if self.hand.is_empty() {
             return self.wait();
         }
-        let chosen = self.dice.roll(self.hand.len());
+        let chosen = match self.order {
+            Order::Any => self.dice.roll(self.hand.len()),
+            Order::Natural => 0,
+            Order::Reversed => self.hand.len() - 1,
+        };
         let in_hand = match self.happens(self.faults.duplicate) {
             true => {
                 self.tally.duplicates += 1;
                 self.hand[chosen].clone()
             }
-            false => self.hand.swap_remove(chosen),
+            false if self.order == Order::Any => self.hand.swap_remove(chosen),
+            false => self.hand.remove(chosen),
         };
-        self.work(in_hand)
+        if !self.twice {
+            return self.work(in_hand);
+        }
+        self.tally.duplicates += 1;
+        self.work(in_hand.clone())?;
+        match self.ledger.is_ended() {
+            true => Ok(()),
+            false => self.work(in_hand),
+        }
     }
 
     /// There is nothing to do until the next timer.
@@ -288,7 +330,7 @@ impl World {
 
     /// The levels of a message are the splits its node stands in, with as many items as they have spread.
     fn check_lineage(&self, message: &Message) -> Step {
-        let scope = self.plan.nodes[message.node].scope_of_output();
+        let scope = &self.plan.nodes[message.node].fires;
         let steps = message.lineage.steps();
         let fits = |(depth, (step, split)): (usize, (&protocol::Step, &usize))| {
             let total = self.totals.get(&(*split, message.lineage.prefix(depth)));
@@ -304,6 +346,12 @@ impl World {
     }
 
     fn commit(&mut self, message: &Message, firing: Firing, effects: Effects) -> Step {
+        let commit = self.commits;
+        if self.crash_at == Some(CrashAt::Before(commit)) {
+            self.crash_at = None;
+            return self.crash();
+        }
+        self.commits += 1;
         let place = (message.node, message.lineage.clone());
         let taken = effects.taken.iter().map(|&edge| self.plan.edges[edge].source.id.clone()).collect();
         let (duration, echo) = (0, Echo::default());
@@ -330,11 +378,14 @@ impl World {
         let ends_early = self.sabotage == Sabotage::EndAtFirstLeaf && effects.taken.is_empty();
         if effects.consequence == Consequence::Halt || (ends_early && !self.ledger.is_quiet()) {
             self.tally.halts += 1;
-            let late = error.as_ref().is_some_and(|error| error.code == ErrorCode::TimeoutExceeded);
+            let late = error.as_ref().is_some_and(|error| error.code.is_breakdown());
             return self.end(if late { ExecutionStatus::Failed } else { ExecutionStatus::Halted }, error);
         }
-        match self.ledger.is_quiet() {
-            true => self.complete(),
+        if self.ledger.is_quiet() {
+            return self.complete();
+        }
+        match self.crash_at == Some(CrashAt::After(commit)) {
+            true => self.crash(),
             false => Ok(()),
         }
     }

@@ -10,6 +10,8 @@ const ERROR_WORDS: { [K in ErrorCode]: string } = {
   SIMULATED_FAILURE: 'Simulated failure',
   TIMEOUT_EXCEEDED: 'Not complete in time',
   INCOMPLETE_MERGE: 'A branch is missing',
+  ZIP_LENGTH_MISMATCH: 'The two sides have different lengths',
+  LIMIT_EXCEEDED: 'More than a limit allows',
   CREDENTIAL_NOT_FOUND: 'Credential not found',
   CREDENTIAL_UNUSABLE: 'Credential cannot be used',
   CREDENTIALS_UNREACHABLE: 'Credentials cannot be reached',

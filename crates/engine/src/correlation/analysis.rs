@@ -6,8 +6,8 @@ use petgraph::{algo, graph::DiGraph};
 use protocol::{EdgeId, NodeId};
 
 use super::{
-    Analysis, DataEdge, DataNode, Flow, InputFlow, Issue, NodeFlow, OutputFlow, OutputKind, OutputRule, Root,
-    Scope, Source, rules,
+    Analysis, Collapse, DataEdge, DataNode, Flow, InputFlow, Issue, Nest, NodeFlow, OutputFlow, OutputKind,
+    OutputRule, Root, Scope, Source, rules,
 };
 
 pub fn analyse(nodes: &[DataNode], edges: &[DataEdge]) -> Analysis {
@@ -62,7 +62,10 @@ impl Analysis {
         if !node.descriptor.join {
             issues.extend(rules::independent_inputs(node, &inputs));
         }
-        let invocation = invocation(node, &inputs);
+        let (invocation, nest) = invocation(node, &inputs);
+        if node.descriptor.join {
+            issues.extend(rules::sides(node, &inputs, &invocation));
+        }
         issues.extend(rules::repeating_inputs(node, &inputs, &invocation));
         let mut outputs = BTreeMap::new();
         for (handle, rule) in &node.descriptor.outputs {
@@ -73,13 +76,13 @@ impl Analysis {
                 collapse: None,
             };
             let rule = rule.as_ref().unwrap_or(&usual);
-            let base = base(rule.source.as_ref(), &inputs, &invocation);
+            let base = base(rule.source.as_ref(), &inputs, &invocation, &nest);
             issues.extend(rules::output(node, handle, rule, &base, &inputs, &invocation));
             let flow = emitted(node, handle, rule, base);
             let contributors = self.contributors(rule, &inputs, &flow.scope);
             outputs.insert(handle.clone(), OutputFlow { flow, contributors });
         }
-        self.nodes.insert(node.id.clone(), NodeFlow { invocation, inputs, outputs });
+        self.nodes.insert(node.id.clone(), NodeFlow { invocation, nest, inputs, outputs });
         self.issues.extend(issues);
     }
 
@@ -103,6 +106,9 @@ impl Analysis {
             for one in flows {
                 if one.scope.len() > flow.scope.len() {
                     flow.scope = one.scope.clone();
+                }
+                if one.nest.0.len() > flow.nest.0.len() {
+                    flow.nest = one.nest.clone();
                 }
                 add_roots(&mut flow.child_roots, &one.child_roots);
             }
@@ -130,31 +136,34 @@ impl Analysis {
     }
 }
 
-/// The scope at which the node fires: its deepest input, or what a join's inputs have in common.
-fn invocation(node: &DataNode, inputs: &BTreeMap<String, InputFlow>) -> Scope {
-    let mut scopes = inputs.values().map(|input| &input.flow.scope).filter(|scope| !scope.is_empty());
-    match node.descriptor.join {
-        true => {
-            let first = scopes.next().cloned().unwrap_or_default();
-            scopes.fold(first, |common, scope| common.common_prefix(scope))
-        }
+/// Where the node fires: at its deepest input, or at what a join's inputs have in common.
+fn invocation(node: &DataNode, inputs: &BTreeMap<String, InputFlow>) -> (Scope, Nest) {
+    let mut flows = inputs.values().map(|input| &input.flow).filter(|flow| !flow.nest.0.is_empty());
+    let Some(first) = flows.next() else { return (Scope::default(), Nest::default()) };
+    let first = (first.scope.clone(), first.nest.clone());
+    flows.fold(first, |(scope, nest), flow| match node.descriptor.join {
+        true => (scope.common_prefix(&flow.scope), nest.common_prefix(&flow.nest)),
         false => {
-            scopes.fold(
-                Scope::default(),
-                |deepest, scope| if scope.len() > deepest.len() { scope.clone() } else { deepest },
-            )
+            let deeper = flow.scope.len() > scope.len();
+            let longer = flow.nest.0.len() > nest.0.len();
+            (if deeper { flow.scope.clone() } else { scope }, if longer { flow.nest.clone() } else { nest })
         }
-    }
+    })
 }
 
 /// What an output starts from.
-fn base(source: Option<&Source>, inputs: &BTreeMap<String, InputFlow>, invocation: &Scope) -> Flow {
+fn base(
+    source: Option<&Source>,
+    inputs: &BTreeMap<String, InputFlow>,
+    invocation: &Scope,
+    nest: &Nest,
+) -> Flow {
     match source {
         Some(Source::Handle(handle)) => {
             inputs.get(handle).map_or_else(Flow::default, |input| input.flow.clone())
         }
         Some(Source::Execution) | None => {
-            let mut base = Flow { scope: invocation.clone(), ..Flow::default() };
+            let mut base = Flow { scope: invocation.clone(), nest: nest.clone(), ..Flow::default() };
             for InputFlow { flow, .. } in inputs.values() {
                 base.repeats |= flow.repeats && flow.scope.len() == invocation.len();
                 if !flow.scope.is_empty() && flow.scope.is_comparable_with(invocation) {
@@ -167,23 +176,30 @@ fn base(source: Option<&Source>, inputs: &BTreeMap<String, InputFlow>, invocatio
 }
 
 fn emitted(node: &DataNode, handle: &str, rule: &OutputRule, base: Flow) -> Flow {
+    let base = match rule.collapse {
+        Some(Collapse::Innermost) => collapsed(base),
+        None => base,
+    };
+    // All handles of a group share one index, and all streams of a node one order.
+    let root = |group: &str| Root::new(&node.id, rule.group.as_deref().unwrap_or(group));
     match rule.kind {
-        OutputKind::Single | OutputKind::Forward => base,
-        OutputKind::Chunk => Flow { repeats: true, ..base },
+        OutputKind::Single | OutputKind::Forward | OutputKind::Aggregate => base,
+        OutputKind::Chunk => Flow { repeats: true, nest: base.nest.inside(root("pieces"), true), ..base },
         OutputKind::Iteration => {
-            let root = Root::new(&node.id, rule.group.as_deref().unwrap_or(handle));
+            let root = root(handle);
             let mut child_roots = base.child_roots;
             add_roots(&mut child_roots, std::slice::from_ref(&root));
-            Flow { scope: base.scope.inside(root), repeats: false, child_roots }
-        }
-        OutputKind::Aggregate => {
-            let mut scope = base.scope;
-            let dropped = scope.0.pop();
-            let child_roots =
-                base.child_roots.into_iter().filter(|root| Some(root) != dropped.as_ref()).collect();
-            Flow { scope, repeats: false, child_roots }
+            let (scope, nest) = (base.scope.inside(root.clone()), base.nest.inside(root, false));
+            Flow { scope, repeats: false, child_roots, nest }
         }
     }
+}
+
+fn collapsed(base: Flow) -> Flow {
+    let mut scope = base.scope;
+    let dropped = scope.0.pop();
+    let child_roots = base.child_roots.into_iter().filter(|root| Some(root) != dropped.as_ref()).collect();
+    Flow { scope, repeats: false, child_roots, nest: base.nest.collapsed() }
 }
 
 fn add_roots(known: &mut Vec<Root>, more: &[Root]) {

@@ -3,6 +3,7 @@
 //! every edge and output, the key at which every node fires, and everything that cannot work.
 
 mod analysis;
+mod descriptor;
 mod rules;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
@@ -11,6 +12,7 @@ use protocol::{EdgeId, NodeId};
 use serde::Deserialize;
 
 pub use analysis::analyse;
+pub use descriptor::{Descriptor, Handle};
 
 /// One iteration: `<node>:<group>`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,6 +25,11 @@ impl Root {
 
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The node whose firing opens the iteration.
+    pub fn node(&self) -> &str {
+        self.0.rsplit_once(':').map_or(&self.0, |(node, _)| node)
     }
 }
 
@@ -74,21 +81,6 @@ impl fmt::Display for Scope {
         let roots: Vec<&str> = self.0.iter().map(Root::as_str).collect();
         write!(f, "[{}]", roots.join(", "))
     }
-}
-
-/// What a kind says about its handles. The registry's word counts; copies in a workflow file are ignored.
-#[derive(Clone, Debug, Default, Deserialize)]
-pub struct Descriptor {
-    #[serde(default)]
-    pub mode: InputMode,
-    /// Combines iterations that have nothing to do with each other.
-    #[serde(default)]
-    pub join: bool,
-    /// Inputs that take several edges.
-    #[serde(default)]
-    pub list_handles: Vec<String>,
-    /// An output without a rule is single, at the scope at which the node fires.
-    pub outputs: BTreeMap<String, Option<OutputRule>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -174,6 +166,44 @@ pub struct Flow {
     pub repeats: bool,
     /// Iterations whose items may come.
     pub child_roots: Vec<Root>,
+    /// The scope with the streams of pieces between its iterations.
+    pub nest: Nest,
+}
+
+/// Everything that is open, outermost first. A stream of pieces has an order but no identity: it is a level for whoever
+/// counts messages, and none for whoever compares keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Nest(pub Vec<Level>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Level {
+    pub root: Root,
+    pub pieces: bool,
+}
+
+impl Nest {
+    fn inside(mut self, root: Root, pieces: bool) -> Self {
+        self.0.push(Level { root, pieces });
+        self
+    }
+
+    /// Without the innermost iteration, and without the streams of pieces around it.
+    fn collapsed(mut self) -> Self {
+        let drop_pieces = |levels: &mut Vec<Level>| {
+            while levels.last().is_some_and(|level| level.pieces) {
+                levels.pop();
+            }
+        };
+        drop_pieces(&mut self.0);
+        self.0.pop();
+        drop_pieces(&mut self.0);
+        self
+    }
+
+    fn common_prefix(&self, other: &Self) -> Self {
+        let same = self.0.iter().zip(&other.0).take_while(|(left, right)| left == right);
+        Self(same.map(|(level, _)| level.clone()).collect())
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -208,6 +238,7 @@ pub struct Analysis {
 pub struct NodeFlow {
     /// The node fires once for each key of this scope.
     pub invocation: Scope,
+    pub nest: Nest,
     pub inputs: BTreeMap<String, InputFlow>,
     pub outputs: BTreeMap<String, OutputFlow>,
 }

@@ -42,6 +42,19 @@ pub fn independent_inputs(node: &DataNode, inputs: &BTreeMap<String, InputFlow>)
     apart.map(complain).collect()
 }
 
+/// Items of two sides can be paired if each side has one iteration of its own.
+pub fn sides(node: &DataNode, inputs: &BTreeMap<String, InputFlow>, parent: &Scope) -> Vec<Issue> {
+    let complain = |(handle, input): (&String, &InputFlow)| {
+        let own = input.flow.scope.len().saturating_sub(parent.len());
+        let message = format!(
+            "Input \"{handle}\" must have exactly one iteration root after the common parent prefix; got {own}. \
+             Lead an iteration of its own here, or aggregate first."
+        );
+        (own != 1).then(|| at(node, handle, message))
+    };
+    inputs.iter().filter_map(complain).collect()
+}
+
 /// A node that fires once per key can be driven by one stream of pieces, and no more.
 pub fn repeating_inputs(
     node: &DataNode,

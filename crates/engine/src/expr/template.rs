@@ -50,7 +50,7 @@ pub struct Names {
 
 impl Names {
     /// Roots that are not nodes.
-    pub const WORDS: [&str; 5] = ["trigger", "item", "index", "json", "node"];
+    pub const WORDS: [&str; 6] = ["trigger", "item", "index", "json", "node", "inputs"];
 
     pub fn new(aliases: BTreeMap<String, NodeId>) -> Self {
         Self { aliases }

@@ -1,21 +1,19 @@
 //! `aggregator`: gathers what a split has spread, in the order of the items.
 
-use protocol::{Diagnostic, ErrorCode, Node, NodeError, Payload};
+use protocol::{Diagnostic, ErrorCode, NodeError, Payload};
 use serde_json::{Value, json};
 
-use super::{
-    Firing, Inbox, Kind, Parameter, Resolve, ScopeEffect, Work, check_choice, check_timeout, parameter,
-    timed_out,
-};
+use super::{Firing, Kind, Parameter, Resolve, Work, check_choice, check_timeout, parameter, timed_out};
 use crate::{
+    correlation::Descriptor,
     plan::{Plan, PlannedNode},
     step::{Joined, Slot},
 };
 
 pub struct Aggregator;
 
-const SKIPPED: [&str; 3] = ["null", "omit", "marker"];
-const ON_ERROR: [&str; 3] = ["include", "omit", "fail"];
+pub const SKIPPED: [&str; 3] = ["null", "omit", "marker"];
+pub const ON_ERROR: [&str; 3] = ["include", "omit", "fail"];
 
 impl Kind for Aggregator {
     fn names(&self) -> &'static [&'static str] {
@@ -31,12 +29,8 @@ impl Kind for Aggregator {
         &PARAMETERS
     }
 
-    fn scope(&self) -> ScopeEffect {
-        ScopeEffect::Pop
-    }
-
-    fn inbox(&self, _node: &Node) -> Inbox {
-        Inbox::Collapse
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::gathers(Descriptor::IN, &[Descriptor::OUT])
     }
 
     fn check(&self, _plan: &Plan, node: &PlannedNode) -> Vec<Diagnostic> {
@@ -55,33 +49,36 @@ impl Kind for Aggregator {
                 ));
             }
         };
-        let chosen = |name: &str| firing.parameter(name).and_then(Value::as_str).unwrap_or_default();
-        let mut text = String::from("[");
-        for (index, slot) in slots.iter().enumerate() {
-            let part = match (slot, chosen("skipped"), chosen("on_error")) {
-                (Slot::Value(value), _, _) => value.text(),
-                (Slot::Failed(_), _, "omit") | (Slot::Skipped, "omit", _) => continue,
-                (Slot::Failed(error), _, "fail") => {
-                    let message = format!("item {index} failed: {}", error.value()["error"]["message"]);
-                    return Err(NodeError::new(ErrorCode::NodeExecutionFailed, message)
-                        .with_details(json!({"item_index": index, "error": error.value()})));
-                }
-                (Slot::Failed(error), _, _) => error.text(),
-                (Slot::Skipped, "marker", _) => "{\"skipped\":true}",
-                (Slot::Skipped, _, _) => "null",
-            };
-            if text.len() > 1 {
-                text.push(',');
-            }
-            text.push_str(part);
-        }
-        text.push(']');
-        let whole = Payload::from_text(text).map_err(|error| {
-            NodeError::new(
-                ErrorCode::NodeExecutionFailed,
-                format!("the results do not form an array: {error}"),
-            )
-        })?;
-        Ok(Work::done(whole))
+        array(firing, slots, "null").map(Work::done)
     }
+}
+
+/// The results in the order of the items; what becomes of those that were skipped or failed is the author's choice.
+pub fn array(firing: &Firing<'_>, slots: &[Slot], usually: &str) -> Result<Payload, NodeError> {
+    let chosen = |name: &str| firing.parameter(name).and_then(Value::as_str);
+    let (skipped, on_error) = (chosen("skipped").unwrap_or(usually), chosen("on_error").unwrap_or_default());
+    let mut text = String::from("[");
+    for (index, slot) in slots.iter().enumerate() {
+        let part = match (slot, skipped, on_error) {
+            (Slot::Value(value), _, _) => value.text(),
+            (Slot::Failed(_), _, "omit") | (Slot::Skipped, "omit", _) => continue,
+            (Slot::Failed(error), _, "fail") => {
+                let message = format!("item {index} failed: {}", error.value()["error"]["message"]);
+                return Err(NodeError::new(ErrorCode::NodeExecutionFailed, message)
+                    .with_details(json!({"item_index": index, "error": error.value()})));
+            }
+            (Slot::Failed(error), _, _) => error.text(),
+            (Slot::Skipped, "marker", _) => "{\"skipped\":true}",
+            (Slot::Skipped | Slot::Pieces(_), _, _) => "null",
+        };
+        if text.len() > 1 {
+            text.push(',');
+        }
+        text.push_str(part);
+    }
+    text.push(']');
+    Payload::from_text(text).map_err(|error| {
+        let message = format!("the results do not form an array: {error}");
+        NodeError::new(ErrorCode::NodeExecutionFailed, message)
+    })
 }

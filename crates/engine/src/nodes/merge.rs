@@ -67,7 +67,7 @@ impl Kind for Merge {
             }
             Some(Joined::Winner(value)) => Ok(Work::done(value.clone())),
             Some(Joined::TimedOut { arrived, expected }) => Err(timed_out(*arrived, *expected)),
-            Some(Joined::Collapse(_)) | None => {
+            Some(Joined::Collapse(_) | Joined::Sides(_) | Joined::Inputs(_)) | None => {
                 Err(NodeError::new(ErrorCode::InvalidParameter, "a merge needs branches that lead to it"))
             }
         }

@@ -1,10 +1,15 @@
 //! One file per kind of node. This page says what a kind is, and which there are.
 
 mod aggregator;
+mod choose;
+mod combine;
 mod conditional;
 mod date_time;
 mod edit;
+mod gather;
 pub mod http;
+mod in_order;
+mod iterate;
 mod lists;
 mod log;
 mod merge;
@@ -21,9 +26,10 @@ use protocol::{Diagnostic, ErrorCode, MessageId, Millis, Node, NodeError, NodeId
 use serde_json::{Map, Value};
 
 use crate::{
+    correlation::Descriptor,
     expr::{Moment, Scope, Template},
     plan::{Plan, PlannedNode},
-    step::{Context, Joined, Output, Retry, Work},
+    step::{Context, Inputs, Joined, Output, Retry, Work},
 };
 
 /// What a kind of node knows about itself.
@@ -38,9 +44,17 @@ pub trait Kind: Send + Sync {
         false
     }
 
-    /// What the node does to the scope of what leaves it.
-    fn scope(&self) -> ScopeEffect {
-        ScopeEffect::Same
+    /// What it says about its inputs and outputs: which items belong together, and which levels open and close.
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::single()
+    }
+
+    /// What travels along an edge that leaves from this output.
+    fn pick(&self, output: &str) -> Pick {
+        match output {
+            Descriptor::OUT => Pick::Whole,
+            other => Pick::Field(other.into()),
+        }
     }
 
     /// How many items of the fan-out it opens may be under way at once; as many as there are where absent.
@@ -50,7 +64,17 @@ pub trait Kind: Send + Sync {
 
     /// What the node does with decisions on its incoming edges.
     fn inbox(&self, _node: &Node) -> Inbox {
-        Inbox::None
+        let descriptor = self.descriptor();
+        match (descriptor.join, descriptor.closes()) {
+            (true, _) => Inbox::Sides,
+            (false, true) => Inbox::Collapse,
+            (false, false) => Inbox::None,
+        }
+    }
+
+    /// Items of what it spreads that are not there, by what it has gathered.
+    fn gaps(&self, _joined: Option<&Joined>) -> Vec<Gap> {
+        Vec::new()
     }
 
     /// For a kind that follows one of several ways: the edge of each way, where it has one.
@@ -109,14 +133,31 @@ const fn required(name: &'static str, how: Resolve) -> Parameter {
     Parameter { name, how, required: true }
 }
 
-/// What a node does to the nest of fan-outs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScopeEffect {
-    Same,
-    /// Opens a fan-out: what leaves is one level deeper.
-    Push,
-    /// Closes the innermost fan-out.
-    Pop,
+/// The part of a result that travels along an edge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pick {
+    Whole,
+    /// A field; where there is none, nothing travels.
+    Field(Box<str>),
+    /// The place of the item.
+    Index,
+}
+
+impl Pick {
+    /// The part of a result, or of one item of it.
+    pub fn of(&self, result: &Payload, index: Option<u32>) -> Option<Payload> {
+        match (self, index) {
+            (Self::Whole, _) | (Self::Index, None) => Some(result.clone()),
+            (Self::Field(name), _) => result.value().get(&**name).cloned().map(Payload::new),
+            (Self::Index, Some(index)) => Some(Payload::new(index.into())),
+        }
+    }
+}
+
+/// An item that is not there: nothing came of it, or an error did.
+pub struct Gap {
+    pub index: u32,
+    pub error: Option<Payload>,
 }
 
 /// How a node takes what comes along its edges.
@@ -130,6 +171,8 @@ pub enum Inbox {
     Race,
     /// All items of the innermost fan-out, once per parent key.
     Collapse,
+    /// All items of two fan-outs that have a parent in common, once per parent key.
+    Sides,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,6 +204,21 @@ impl Firing<'_> {
         self.moment.now
     }
 
+    /// What the node's handles have brought.
+    pub fn inputs(&self) -> Option<&Inputs> {
+        match self.joined {
+            Some(Joined::Inputs(inputs)) => Some(inputs),
+            Some(
+                Joined::List { .. }
+                | Joined::Winner(_)
+                | Joined::Collapse(_)
+                | Joined::Sides(_)
+                | Joined::TimedOut { .. },
+            )
+            | None => None,
+        }
+    }
+
     /// A parameter that is absent or `null` is `None`.
     pub fn parameter(&self, name: &str) -> Option<&Value> {
         self.parameters.get(name).filter(|value| !value.is_null())
@@ -185,14 +243,22 @@ impl Firing<'_> {
         let find = |key: &str| {
             let replaced =
                 replaced.iter().find(|(name, _)| *name == key).map(|(_, payload)| (*payload).clone());
-            replaced.or_else(|| self.context.get(key).cloned())
+            replaced.or_else(|| known(self.context, self.joined, key))
         };
         let keys = || self.context.keys();
         template.resolve(&Scope { names: &self.plan.names, find: &find, keys: &keys, moment: self.moment })
     }
 }
 
-static KINDS: [&dyn Kind; 20] = [
+/// What a name means to a node: `$inputs` what its handles have brought, else what its context holds.
+pub(crate) fn known(context: &Context, joined: Option<&Joined>, key: &str) -> Option<Payload> {
+    match (key, joined) {
+        ("$inputs", Some(Joined::Inputs(inputs))) => Some(inputs.object()),
+        _ => context.get(key).cloned(),
+    }
+}
+
+static KINDS: [&dyn Kind; 38] = [
     &trigger::Trigger,
     &http::Http,
     &smtp::Smtp,
@@ -213,7 +279,33 @@ static KINDS: [&dyn Kind; 20] = [
     &merge::Merge,
     &wait::Wait,
     &simulate::Simulate,
+    &iterate::ForEach,
+    &iterate::Lines,
+    &gather::Collect,
+    &gather::Last,
+    &gather::Count,
+    &gather::Batch,
+    &combine::Zip,
+    &combine::Cross,
+    &choose::If,
+    &choose::SwitchValue,
+    &choose::FilterItems,
+    &choose::Reroute,
+    &choose::Fallback,
+    &in_order::Take,
+    &in_order::Drop,
+    &in_order::TakeWhile,
+    &in_order::DropWhile,
+    &in_order::Distinct,
 ];
+
+/// The kind of a node. `if` is a `conditional`, or the choice between two data edges, by how it is written.
+pub fn kind_of(node: &Node) -> Option<&'static dyn Kind> {
+    match node.kind.as_str() {
+        "if" if !node.parameters.contains_key("expression") => kind(choose::If.names()[0]),
+        name => kind(name),
+    }
+}
 
 pub fn kind(name: &str) -> Option<&'static dyn Kind> {
     KINDS.into_iter().find(|kind| kind.names().contains(&name))
@@ -281,10 +373,14 @@ fn retry(firing: &Firing<'_>) -> Result<Retry, NodeError> {
 /// How long a join waits, where its author does not say: five minutes (RFC 004, RFC 005).
 const TIMEOUT_SECONDS: f64 = 300.0;
 
-/// How long a join waits from the first thing it hears; `None` for ever, which is written as 0.
+/// How long a join waits from the first thing it hears; `None` for ever, which is written as 0. Where data edges meet
+/// nobody gives up unless the author says so.
 pub(crate) fn timeout(node: &PlannedNode) -> Option<Millis> {
-    let seconds = seconds(node.source.parameters.get("timeout")).unwrap_or(TIMEOUT_SECONDS);
-    (seconds > 0.0).then(|| (seconds * 1_000.0).round() as Millis)
+    let joins = node.kind.inbox(&node.source) != Inbox::None;
+    let is_control = node.descriptor.inputs.iter().all(|input| input.name == Descriptor::IN);
+    let usual = if is_control { TIMEOUT_SECONDS } else { 0.0 };
+    let seconds = seconds(node.source.parameters.get("timeout")).unwrap_or(usual);
+    (joins && seconds > 0.0).then(|| (seconds * 1_000.0).round() as Millis)
 }
 
 fn seconds(value: Option<&Value>) -> Option<f64> {

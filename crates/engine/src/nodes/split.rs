@@ -5,8 +5,11 @@
 use protocol::{Diagnostic, Node, NodeError, Payload};
 use serde_json::{Value, json};
 
-use super::{Firing, Kind, Output, Parameter, Resolve, ScopeEffect, Work, invalid, parameter, required};
-use crate::plan::{Plan, PlannedNode};
+use super::{Firing, Kind, Output, Parameter, Resolve, Work, invalid, parameter, required};
+use crate::{
+    correlation::Descriptor,
+    plan::{Plan, PlannedNode},
+};
 
 pub struct Split;
 
@@ -25,8 +28,8 @@ impl Kind for Split {
         &PARAMETERS
     }
 
-    fn scope(&self) -> ScopeEffect {
-        ScopeEffect::Push
+    fn descriptor(&self) -> Descriptor {
+        Descriptor::iterates("items", &[Descriptor::OUT])
     }
 
     fn window(&self, node: &Node) -> Option<u32> {

@@ -10,14 +10,13 @@ use serde_json::Value;
 
 use super::{
     Plan, PlannedEdge, PlannedNode,
-    flow::{Flow, Input, Shape, flow},
-    incoming, is_error_edge, kind_of, names, reach,
-    scope::{ScopeProblem, scopes},
-    secrets,
+    flow::{Flow, Input, Shape, Waits, flow},
+    handles, incoming, is_error_edge, kind_of, names, reach, secrets,
 };
 use crate::{
+    correlation::{Analysis, Descriptor},
     expr::{Names, Template},
-    nodes::{self, Inbox, Kind, Resolve},
+    nodes::{self, Inbox, Kind, Pick, Resolve},
 };
 
 pub fn hash_of(workflow: &Workflow) -> String {
@@ -58,17 +57,15 @@ pub fn compile(workflow: &Arc<Workflow>) -> (Option<Plan>, Vec<Diagnostic>) {
         names,
         by_id,
         flow: Flow::default(),
+        analysis: Analysis::default(),
     };
     for at in 0..plan.nodes.len() {
         plan.nodes[at].on_error = error_edge(&plan, at);
-    }
-    found.extend(check_scopes(&mut plan, &order));
-    found.extend(check_triggers(&plan));
-    for at in 0..plan.nodes.len() {
         plan.nodes[at].ways = plan.nodes[at].kind.ways(&plan, &plan.nodes[at]);
-        let joins = plan.nodes[at].kind.inbox(&plan.nodes[at].source) != Inbox::None;
-        plan.nodes[at].timeout = nodes::timeout(&plan.nodes[at]).filter(|_| joins);
+        plan.nodes[at].timeout = nodes::timeout(&plan.nodes[at]);
     }
+    found.extend(handles::resolve(&mut plan));
+    found.extend(check_triggers(&plan));
     plan.flow = flow_of(&plan, &order);
     found.extend(check_flow(&plan));
     found.extend(reach::check(&plan, &order));
@@ -202,6 +199,11 @@ fn planned_edges(workflow: &Workflow, by_id: &HashMap<NodeId, usize>) -> Vec<Pla
         from: by_id[&edge.src],
         to: by_id[&edge.dst],
         source: edge.clone(),
+        output: Descriptor::OUT.into(),
+        pick: Pick::Whole,
+        input: None,
+        scope: Vec::new(),
+        repeats: false,
     };
     workflow.edges.iter().map(planned).collect()
 }
@@ -231,6 +233,7 @@ fn planned_nodes(
         planned.push(PlannedNode {
             id: node.id.clone(),
             kind,
+            descriptor: kind.descriptor(),
             constant_parameters: constant_parameters(node, kind, &templates),
             templates,
             source: node.clone(),
@@ -240,6 +243,9 @@ fn planned_nodes(
             on_error: None,
             ways: Vec::new(),
             scope: Vec::new(),
+            fires: Vec::new(),
+            inputs: Vec::new(),
+            ordered: false,
             context_key: format!("${}", node.id),
             window: kind.window(node),
             timeout: None,
@@ -357,31 +363,6 @@ fn check_triggers(plan: &Plan) -> Vec<Diagnostic> {
     triggers.map(complain).collect()
 }
 
-fn check_scopes(plan: &mut Plan, order: &[usize]) -> Vec<Diagnostic> {
-    let effects: Vec<_> = plan.nodes.iter().map(|node| node.kind.scope()).collect();
-    let joins: Vec<_> = plan.nodes.iter().map(|node| node.kind.inbox(&node.source) == Inbox::List).collect();
-    let mut parents = vec![Vec::new(); plan.nodes.len()];
-    for (at, edge) in plan.edges.iter().enumerate() {
-        parents[edge.to].push((edge.from, plan.nodes[edge.from].on_error == Some(at)));
-    }
-    let (found, problems) = scopes(order, &parents, &effects, &joins);
-    for (node, scope) in plan.nodes.iter_mut().zip(found) {
-        node.scope = scope;
-    }
-    let complaint = |problem: &ScopeProblem| {
-        let (node, message, hint) = match *problem {
-            ScopeProblem::Mixed { node } => {
-                (node, "edges from different fan-outs meet here", "use merge, or aggregate first")
-            }
-            ScopeProblem::NothingOpen { node } => {
-                (node, "a fan-out is gathered here, but none is open", "place it behind a split")
-            }
-        };
-        Diagnostic::error(Code::ScopeMismatch, message, hint).at_node(&plan.nodes[node].id)
-    };
-    problems.iter().map(complaint).collect()
-}
-
 fn error_edge(plan: &Plan, at: usize) -> Option<usize> {
     match &plan.nodes[at].source.error {
         Some(ErrorPolicy::Branch { error_edge }) => plan.edge_of(at, error_edge),
@@ -390,8 +371,9 @@ fn error_edge(plan: &Plan, at: usize) -> Option<usize> {
 }
 
 /// The edges of a node that chooses one of several sides, by side; error edges are a side of their own.
-fn sides(node: &PlannedNode) -> BTreeMap<usize, u32> {
+fn sides(plan: &Plan, node: &PlannedNode) -> BTreeMap<usize, u32> {
     let mut sides: BTreeMap<usize, u32> = node.ways.iter().flatten().copied().zip(1..).collect();
+    sides.extend(handles::choices(plan, node));
     if let Some(error) = node.on_error {
         for edge in &node.outgoing {
             sides.entry(*edge).or_insert(0);
@@ -407,18 +389,28 @@ fn sides(node: &PlannedNode) -> BTreeMap<usize, u32> {
 
 fn flow_of(plan: &Plan, order: &[usize]) -> Flow {
     let edges: Vec<_> = plan.edges.iter().map(|edge| (edge.from, edge.to)).collect();
-    let effects: Vec<_> = plan.nodes.iter().map(|node| node.kind.scope()).collect();
-    let inboxes: Vec<_> = plan.nodes.iter().map(|node| node.kind.inbox(&node.source)).collect();
-    let scopes: Vec<_> = plan.nodes.iter().map(|node| node.scope.clone()).collect();
-    let of_node = |at: usize| Some((at, sides(&plan.nodes[at]))).filter(|(_, sides)| !sides.is_empty());
+    let levels: Vec<_> = plan.edges.iter().map(|edge| edge.scope.clone()).collect();
+    let opens: Vec<_> = plan.nodes.iter().map(PlannedNode::opens).collect();
+    let fires: Vec<_> = plan.nodes.iter().map(|node| node.fires.clone()).collect();
+    let waits = |node: &PlannedNode| match node.kind.inbox(&node.source) {
+        Inbox::None
+            if node.ordered || node.inputs.iter().map(|input| input.edges.len()).sum::<usize>() > 1 =>
+        {
+            Waits::Join
+        }
+        inbox => Waits::Inbox(inbox),
+    };
+    let waits: Vec<_> = plan.nodes.iter().map(waits).collect();
+    let of_node = |at: usize| Some((at, sides(plan, &plan.nodes[at]))).filter(|(_, sides)| !sides.is_empty());
     let sides: BTreeMap<_, _> = (0..plan.nodes.len()).filter_map(of_node).collect();
     flow(&Shape {
         order,
         edges: &edges,
-        effects: &effects,
-        inboxes: &inboxes,
+        levels: &levels,
+        opens: &opens,
+        waits: &waits,
         sides: &sides,
-        scopes: &scopes,
+        fires: &fires,
     })
 }
 
@@ -468,7 +460,8 @@ fn check_parameters(node: &PlannedNode) -> Vec<Diagnostic> {
     let known = node.kind.parameters();
     let mut found = Vec::new();
     for parameter in known.iter().filter(|parameter| parameter.required) {
-        if !node.source.parameters.contains_key(parameter.name) {
+        let brought = node.inputs.iter().any(|input| *input.name == *parameter.name);
+        if !brought && !node.source.parameters.contains_key(parameter.name) {
             let message = format!("parameter {:?} is missing", parameter.name);
             let hint = format!("add {:?} to the parameters of this node", parameter.name);
             found.push(Diagnostic::error(Code::InvalidParameter, message, hint).at_node(&node.id));

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::nodes::{Inbox, ScopeEffect};
+use crate::nodes::Inbox;
 
 /// The shape of a workflow, as far as decisions are concerned. Nodes and edges are places in the plan.
 pub struct Shape<'s> {
@@ -14,12 +14,31 @@ pub struct Shape<'s> {
     pub order: &'s [usize],
     /// Source and target of each edge.
     pub edges: &'s [(usize, usize)],
-    pub effects: &'s [ScopeEffect],
-    pub inboxes: &'s [Inbox],
+    /// The levels that are open on each edge.
+    pub levels: &'s [Vec<usize>],
+    /// Nodes whose firing opens a level.
+    pub opens: &'s [bool],
+    pub waits: &'s [Waits],
     /// Nodes that follow one of several sides, and the side of each of their edges.
     pub sides: &'s BTreeMap<usize, BTreeMap<usize, u32>>,
-    /// The open fan-outs inside each node.
-    pub scopes: &'s [Vec<usize>],
+    /// The levels at which each node fires.
+    pub fires: &'s [Vec<usize>],
+}
+
+/// What a node waits for before it fires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waits {
+    Inbox(Inbox),
+    /// One decision of each of its handles, or its turn.
+    Join,
+}
+
+impl Shape<'_> {
+    /// The levels that a node closes: open on an edge to it, and not where it fires.
+    fn closed(&self, node: usize, incoming: &[usize]) -> BTreeSet<usize> {
+        let depth = self.fires[node].len();
+        incoming.iter().flat_map(|&edge| self.levels[edge].iter().skip(depth)).copied().collect()
+    }
 }
 
 /// What a node does with decisions on its incoming edges.
@@ -34,8 +53,26 @@ pub enum Input {
     List { edges: Vec<usize> },
     /// Fires once per key, with the first value.
     Race { edges: Vec<usize> },
+    /// Fires once per key, when every handle is decided; where one that is needed brings nothing, it never does.
+    Join { edges: Vec<usize> },
     /// Fires once per parent key and group, when all items are decided. Edges that exclude each other are one group.
     Collapse { groups: Vec<Vec<usize>> },
+    /// Fires once per parent key, when all items of both sides are decided. A side is a group of one edge.
+    Sides { groups: Vec<Vec<usize>> },
+}
+
+impl Input {
+    /// What has heard of something and not enough is kept somewhere.
+    pub fn keeps(&self) -> bool {
+        !matches!(self, Self::Each)
+    }
+}
+
+/// Who gathers the items of a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Gathering {
+    pub node: usize,
+    pub group: usize,
 }
 
 /// Somebody who must hear that nothing will come.
@@ -52,20 +89,20 @@ pub struct Flow {
     pub inputs: Vec<Input>,
     /// For each edge, who must hear that it is done.
     pub frontiers: Vec<Arc<[Target]>>,
-    /// For each split, the nodes that gather what it spreads.
-    pub collapsers: Vec<Vec<usize>>,
+    /// For each split, who gathers what it spreads.
+    pub collapsers: Vec<Vec<Gathering>>,
     /// Edges that may carry more than one value per key.
     pub repeating: BTreeSet<usize>,
 }
 
 pub fn flow(shape: &Shape<'_>) -> Flow {
-    let nodes = shape.inboxes.len();
+    let nodes = shape.waits.len();
     let (incoming, outgoing) = adjacency(shape);
     let guards = guards(shape, &incoming, &outgoing);
     let mut inputs: Vec<Input> =
         (0..nodes).map(|node| input(shape, node, &incoming[node], &guards)).collect();
     let repeating = repeating(shape, &inputs, &incoming, &outgoing);
-    let collapsers = collapsers(shape, nodes, &incoming);
+    let collapsers = collapsers(shape, &inputs);
     let frontiers = frontiers(shape, &mut inputs, &incoming, &outgoing, &collapsers);
     Flow { inputs, frontiers, collapsers, repeating }
 }
@@ -73,7 +110,7 @@ pub fn flow(shape: &Shape<'_>) -> Flow {
 type Lists = Vec<Vec<usize>>;
 
 fn adjacency(shape: &Shape<'_>) -> (Lists, Lists) {
-    let nodes = shape.inboxes.len();
+    let nodes = shape.waits.len();
     let (mut incoming, mut outgoing) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
     for (edge, &(from, to)) in shape.edges.iter().enumerate() {
         outgoing[from].push(edge);
@@ -95,9 +132,8 @@ fn guards(shape: &Shape<'_>, incoming: &Lists, outgoing: &Lists) -> Vec<Guard> {
             common.retain(|chooser, side| way.get(chooser) == Some(side));
         }
         // Behind an aggregator every side of a choice inside its fan-out has been taken by some item.
-        if let (ScopeEffect::Pop, Some(closed)) = (shape.effects[node], shape.scopes[node].last()) {
-            common.retain(|chooser, _| !shape.scopes[*chooser].contains(closed));
-        }
+        let closed = shape.closed(node, &incoming[node]);
+        common.retain(|chooser, _| !shape.fires[*chooser].iter().any(|level| closed.contains(level)));
         for &edge in &outgoing[node] {
             of_edges[edge] = common.clone();
             if let Some(&side) = shape.sides.get(&node).and_then(|sides| sides.get(&edge)) {
@@ -113,14 +149,21 @@ fn exclude(left: &Guard, right: &Guard) -> bool {
 }
 
 fn input(shape: &Shape<'_>, node: usize, incoming: &[usize], guards: &[Guard]) -> Input {
-    match shape.inboxes[node] {
-        Inbox::List => Input::List { edges: incoming.to_vec() },
-        Inbox::Race => Input::Race { edges: incoming.to_vec() },
-        Inbox::Collapse => Input::Collapse { groups: groups(incoming, guards) },
-        Inbox::None if incoming.len() > 1 && groups(incoming, guards).len() == 1 => {
-            Input::Exclusive { edges: incoming.to_vec() }
+    let edges = incoming.to_vec();
+    match shape.waits[node] {
+        Waits::Join => Input::Join { edges },
+        Waits::Inbox(Inbox::List) => Input::List { edges },
+        Waits::Inbox(Inbox::Race) => Input::Race { edges },
+        Waits::Inbox(Inbox::Sides) => {
+            Input::Sides { groups: edges.into_iter().map(|edge| vec![edge]).collect() }
         }
-        Inbox::None => Input::Each,
+        // What is open nowhere is one value, and that is all there is.
+        Waits::Inbox(Inbox::Collapse) if shape.closed(node, incoming).is_empty() => Input::Each,
+        Waits::Inbox(Inbox::Collapse) => Input::Collapse { groups: groups(incoming, guards) },
+        Waits::Inbox(Inbox::None) if incoming.len() > 1 && groups(incoming, guards).len() == 1 => {
+            Input::Exclusive { edges }
+        }
+        Waits::Inbox(Inbox::None) => Input::Each,
     }
 }
 
@@ -148,7 +191,7 @@ fn repeating(shape: &Shape<'_>, inputs: &[Input], incoming: &Lists, outgoing: &L
             Input::Exclusive { edges } => edges.iter().any(|edge| repeating.contains(edge)),
             Input::Collapse { groups } => groups.len() > 1,
             // A join behind a repeating edge is refused by validation.
-            Input::List { .. } | Input::Race { .. } => false,
+            Input::List { .. } | Input::Race { .. } | Input::Join { .. } | Input::Sides { .. } => false,
         };
         if repeats {
             repeating.extend(outgoing[node].iter().copied());
@@ -157,14 +200,14 @@ fn repeating(shape: &Shape<'_>, inputs: &[Input], incoming: &Lists, outgoing: &L
     repeating
 }
 
-fn collapsers(shape: &Shape<'_>, nodes: usize, incoming: &Lists) -> Lists {
-    let mut collapsers = vec![Vec::new(); nodes];
-    for (node, incoming) in incoming.iter().enumerate() {
-        if shape.inboxes[node] == Inbox::Collapse
-            && !incoming.is_empty()
-            && let Some(&split) = shape.scopes[node].last()
-        {
-            collapsers[split].push(node);
+fn collapsers(shape: &Shape<'_>, inputs: &[Input]) -> Vec<Vec<Gathering>> {
+    let mut collapsers = vec![Vec::new(); inputs.len()];
+    for (node, input) in inputs.iter().enumerate() {
+        let (Input::Collapse { groups } | Input::Sides { groups }) = input else { continue };
+        for (group, edges) in groups.iter().enumerate() {
+            for level in shape.closed(node, edges) {
+                collapsers[level].push(Gathering { node, group });
+            }
         }
     }
     collapsers
@@ -176,7 +219,7 @@ fn frontiers(
     inputs: &mut [Input],
     incoming: &Lists,
     outgoing: &Lists,
-    collapsers: &Lists,
+    collapsers: &[Vec<Gathering>],
 ) -> Vec<Arc<[Target]>> {
     let mut of_edges: Vec<Arc<[Target]>> = vec![[].into(); shape.edges.len()];
     for &node in shape.order.iter().rev() {
@@ -188,11 +231,13 @@ fn frontiers(
             of_edges[edge] = match &inputs[node] {
                 Input::List { .. }
                 | Input::Race { .. }
+                | Input::Join { .. }
                 | Input::Collapse { .. }
+                | Input::Sides { .. }
                 | Input::Exclusive { .. } => [Target::Inbox(edge)].into(),
                 // Another value may still come, so one edge says nothing.
                 Input::Each if incoming[node].len() > 1 => [].into(),
-                Input::Each if shape.effects[node] == ScopeEffect::Push => {
+                Input::Each if shape.opens[node] => {
                     // A split with sides has an error edge, behind which somebody may wait as well.
                     match collapsers[node].is_empty() && !shape.sides.contains_key(&node) {
                         true => [].into(),
@@ -222,54 +267,42 @@ fn targets_behind(outgoing: &[usize], of_edges: &[Arc<[Target]>]) -> Arc<[Target
 mod tests {
     use super::*;
 
-    struct Example {
-        edges: Vec<(usize, usize)>,
-        effects: Vec<ScopeEffect>,
-        inboxes: Vec<Inbox>,
-        sides: BTreeMap<usize, BTreeMap<usize, u32>>,
-    }
-
     /// Nodes by letter, in topological order: `s`plit, `a`ggregator, `m`erge, `r`ace, `?` condition, `.` any other.
     /// The edges of a condition are its sides, in order.
     fn example(nodes: &str, edges: &[(usize, usize)]) -> Flow {
-        let effect = |letter| match letter {
-            's' => ScopeEffect::Push,
-            'a' => ScopeEffect::Pop,
-            _ => ScopeEffect::Same,
-        };
-        let inbox = |letter| match letter {
-            'm' => Inbox::List,
-            'r' => Inbox::Race,
-            'a' => Inbox::Collapse,
-            _ => Inbox::None,
+        let letters = nodes.as_bytes();
+        let waits = |letter: &u8| match letter {
+            b'm' => Waits::Inbox(Inbox::List),
+            b'r' => Waits::Inbox(Inbox::Race),
+            b'a' => Waits::Inbox(Inbox::Collapse),
+            _ => Waits::Inbox(Inbox::None),
         };
         let mut sides: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
-        for (edge, &(from, _)) in edges.iter().enumerate() {
-            if nodes.as_bytes()[from] == b'?' {
-                let known = sides.entry(from).or_default();
-                let side = known.len() as u32;
-                known.insert(edge, side);
+        let (mut levels, mut fires) = (vec![Vec::new(); edges.len()], vec![Vec::new(); nodes.len()]);
+        for node in 0..nodes.len() {
+            let arriving = edges.iter().zip(&levels).filter(|((_, to), _)| *to == node);
+            let deepest = arriving.map(|(_, levels)| levels).max_by_key(|levels: &&Vec<usize>| levels.len());
+            fires[node] = deepest.cloned().unwrap_or_default();
+            if letters[node] == b'a' {
+                fires[node].pop();
+            }
+            for (edge, _) in edges.iter().enumerate().filter(|(_, (from, _))| *from == node) {
+                levels[edge] = fires[node].clone();
+                levels[edge].extend((letters[node] == b's').then_some(node));
+                if letters[node] == b'?' {
+                    let known = sides.entry(node).or_default();
+                    known.insert(edge, known.len() as u32);
+                }
             }
         }
-        let example = Example {
-            edges: edges.to_vec(),
-            effects: nodes.chars().map(effect).collect(),
-            inboxes: nodes.chars().map(inbox).collect(),
-            sides,
-        };
-        let order: Vec<usize> = (0..nodes.len()).collect();
-        let mut incoming = vec![Vec::new(); nodes.len()];
-        edges.iter().for_each(|&(from, to)| incoming[to].push((from, false)));
-        let joins: Vec<bool> = example.inboxes.iter().map(|inbox| *inbox == Inbox::List).collect();
-        let (scopes, problems) = super::super::scope::scopes(&order, &incoming, &example.effects, &joins);
-        assert_eq!(problems, []);
         flow(&Shape {
-            order: &order,
-            edges: &example.edges,
-            effects: &example.effects,
-            inboxes: &example.inboxes,
-            sides: &example.sides,
-            scopes: &scopes,
+            order: &(0..nodes.len()).collect::<Vec<_>>(),
+            edges,
+            levels: &levels,
+            opens: &letters.iter().map(|letter| *letter == b's').collect::<Vec<_>>(),
+            waits: &letters.iter().map(waits).collect::<Vec<_>>(),
+            sides: &sides,
+            fires: &fires,
         })
     }
 
@@ -284,7 +317,7 @@ mod tests {
     fn a_dropped_item_is_heard_of_by_its_aggregator() {
         // 0 split, 1 condition, 2 and 3 work, 4 aggregator behind 2 only
         let flow = example("s?..a", &[(0, 1), (1, 2), (1, 3), (2, 4)]);
-        assert_eq!(flow.collapsers[0], [4]);
+        assert_eq!(flow.collapsers[0], [Gathering { node: 4, group: 0 }]);
         assert_eq!(*flow.frontiers[1], [Target::Inbox(3)]);
         assert!(flow.frontiers[2].is_empty(), "what ends in a leaf decides nothing");
     }

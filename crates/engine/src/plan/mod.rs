@@ -5,10 +5,10 @@ mod canvas;
 mod check;
 mod describe;
 mod flow;
+mod handles;
 mod load;
 mod outline;
 mod reach;
-mod scope;
 mod secrets;
 
 use std::{
@@ -21,12 +21,14 @@ use protocol::{Edge, EdgeId, ErrorPolicy, Millis, Node, NodeId, Payload, Workflo
 use serde_json::Value;
 
 pub use cache::load_once;
-pub use flow::{Flow, Input, Target};
+pub use flow::{Flow, Gathering, Input, Target};
+pub use handles::PlannedInput;
 pub use load::{Limits, Loaded, load};
 
 use crate::{
+    correlation::{Analysis, Descriptor},
     expr::{Names, Template},
-    nodes::{self, Kind, Resolve, ScopeEffect},
+    nodes::{self, Kind, Pick, Resolve},
 };
 
 /// Compiled once per definition and shared by all its executions.
@@ -41,12 +43,16 @@ pub struct Plan {
     pub names: Names,
     /// How decisions travel.
     pub flow: Flow,
+    /// Which items belong together.
+    pub analysis: Analysis,
     by_id: HashMap<NodeId, usize>,
 }
 
 pub struct PlannedNode {
     pub id: NodeId,
     pub kind: &'static dyn Kind,
+    /// What the kind says about its handles.
+    pub descriptor: Descriptor,
     pub source: Node,
     /// Parameters that are not plain literals to the kind.
     pub templates: BTreeMap<String, Template>,
@@ -62,8 +68,15 @@ pub struct PlannedNode {
     pub on_error: Option<usize>,
     /// The edges of a node that follows one of several ways.
     pub ways: Vec<Option<usize>>,
-    /// The open fan-outs at this node, outermost first, as places of split nodes.
+    /// The levels that are open on the deepest edge to this node, outermost first, as places of the nodes that open
+    /// them.
     pub scope: Vec<usize>,
+    /// The levels at which it fires: an aggregator stands in one and fires outside of it.
+    pub fires: Vec<usize>,
+    /// For a node that waits for several inputs: these.
+    pub inputs: Vec<PlannedInput>,
+    /// Takes its items one after the other, in the order of their indexes.
+    pub ordered: bool,
     /// `$<id>`
     pub context_key: String,
     /// For a split: how many of its items may be under way at once.
@@ -76,6 +89,15 @@ pub struct PlannedEdge {
     pub source: Edge,
     pub from: usize,
     pub to: usize,
+    /// The output it leaves from, and what travels from there.
+    pub output: Box<str>,
+    pub pick: Pick,
+    /// The input it arrives at, where the node waits for several.
+    pub input: Option<Arc<str>>,
+    /// The levels that are open on it.
+    pub scope: Vec<usize>,
+    /// It carries pieces of one value.
+    pub repeats: bool,
 }
 
 impl Plan {
@@ -83,13 +105,9 @@ impl Plan {
         self.by_id.get(id).copied()
     }
 
-    /// How many fan-outs are open on an edge.
+    /// How many levels are open on an edge.
     pub fn depth_of(&self, edge: usize) -> usize {
-        let from = &self.nodes[self.edges[edge].from];
-        match from.on_error == Some(edge) && from.kind.scope() == ScopeEffect::Push {
-            true => from.scope.len(),
-            false => from.scope_behind(),
-        }
+        self.edges[edge].scope.len()
     }
 
     /// An edge that leaves this node.
@@ -99,23 +117,6 @@ impl Plan {
 }
 
 impl PlannedNode {
-    /// The fan-outs inside which the node puts out: an aggregator stands in one and speaks outside of it.
-    pub fn scope_of_output(&self) -> &[usize] {
-        match self.kind.scope() {
-            ScopeEffect::Pop => &self.scope[..self.scope.len().saturating_sub(1)],
-            ScopeEffect::Push | ScopeEffect::Same => &self.scope,
-        }
-    }
-
-    /// How many fan-outs are open behind the node.
-    pub fn scope_behind(&self) -> usize {
-        match self.kind.scope() {
-            ScopeEffect::Same => self.scope.len(),
-            ScopeEffect::Push => self.scope.len() + 1,
-            ScopeEffect::Pop => self.scope.len().saturating_sub(1),
-        }
-    }
-
     /// How a parameter is to be resolved; one the kind does not know stays as it is.
     pub fn how(&self, parameter: &str) -> Resolve {
         let known = self.kind.parameters().iter().find(|known| known.name == parameter);
@@ -148,7 +149,7 @@ fn names(nodes: &[Node]) -> Names {
 }
 
 fn kind_of(node: &Node) -> Option<&'static dyn Kind> {
-    nodes::kind(&node.kind)
+    nodes::kind_of(node)
 }
 
 /// The nodes that lead to each node.

@@ -30,6 +30,11 @@ fn check_root(plan: &Plan, ancestors: &Ancestors, at: usize, root: &str) -> Opti
     if matches!(root, "trigger" | "json" | "node") {
         return None;
     }
+    if root == "inputs" {
+        let hint = "lead an edge with a \"target_handle\" here".to_owned();
+        let message = "$inputs holds what the handles of a node bring, and this node has none".to_owned();
+        return plan.nodes[at].inputs.is_empty().then_some((Code::UnknownReference, message, hint));
+    }
     if let Some(reader) = deeper(plan, at, root) {
         return Some(reader);
     }
@@ -70,7 +75,7 @@ fn check_root(plan: &Plan, ancestors: &Ancestors, at: usize, root: &str) -> Opti
 /// A node inside a fan-out has many outputs; outside of it they must be gathered first.
 fn deeper(plan: &Plan, at: usize, root: &str) -> Option<(Code, String, String)> {
     let node = plan.names.node(root).and_then(|id| plan.node(id))?;
-    let (produced, reads) = (plan.nodes[node].scope_of_output(), plan.nodes[at].scope_of_output());
+    let (produced, reads) = (&plan.nodes[node].fires, &plan.nodes[at].fires);
     (!reads.starts_with(produced)).then(|| {
         let message = format!("${root} has one value per item of a fan-out that is closed here");
         (Code::ReferenceNotUpstream, message, "aggregate first, and refer to the aggregator".to_owned())

@@ -16,7 +16,7 @@ pub use context::Context;
 use crate::{
     call::Call,
     expr::{Moment, Scope},
-    nodes::{Firing, Resolve, Route},
+    nodes::{Firing, Pick, Resolve, Route, known},
     plan::{Plan, PlannedNode},
 };
 
@@ -42,10 +42,19 @@ pub struct Message {
 /// What a join has gathered, in the order of edges or items.
 #[derive(Clone, Debug)]
 pub enum Joined {
-    List { values: Vec<Payload>, missing: Vec<String> },
+    List {
+        values: Vec<Payload>,
+        missing: Vec<String>,
+    },
     Winner(Payload),
     Collapse(Vec<Slot>),
-    TimedOut { arrived: usize, expected: usize },
+    /// The items of both sides of a zip or a cross.
+    Sides(Vec<Vec<Slot>>),
+    Inputs(Inputs),
+    TimedOut {
+        arrived: usize,
+        expected: usize,
+    },
 }
 
 /// What came of one item.
@@ -56,6 +65,50 @@ pub enum Slot {
     Failed(Payload),
     /// It left the way to the aggregator.
     Skipped,
+    /// What came of a stream of pieces, in their order.
+    Pieces(Vec<Slot>),
+}
+
+/// What the handles of a node have brought.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// By handle. One that brought nothing, and need not, is absent.
+    pub values: Vec<(Arc<str>, Payload)>,
+    /// For a node that takes its items in order: what it has done with those before.
+    pub tally: Tally,
+}
+
+impl Inputs {
+    /// As one object.
+    pub fn object(&self) -> Payload {
+        let field = |(handle, value): &(Arc<str>, Payload)| (handle.to_string(), value.value().clone());
+        Payload::new(Value::Object(self.values.iter().map(field).collect()))
+    }
+
+    pub fn get(&self, handle: &str) -> Option<&Payload> {
+        self.values.iter().find(|(name, _)| &**name == handle).map(|(_, value)| value)
+    }
+}
+
+/// What a node that takes items in order has done with those before, under one parent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    pub seen: u64,
+    pub passed: u64,
+    /// The keys of what has passed, where the node names them.
+    pub keys: imbl::OrdSet<Arc<str>>,
+}
+
+impl Tally {
+    /// The output that passes something has it in `output`, and perhaps names it in `key`.
+    pub fn count(&mut self, output: Option<&Value>) {
+        self.seen += 1;
+        let Some(output) = output.filter(|output| output.get("output").is_some()) else { return };
+        self.passed += 1;
+        if let Some(key) = output.get("key").and_then(Value::as_str) {
+            self.keys.insert(key.into());
+        }
+    }
 }
 
 /// What a node puts out.
@@ -121,7 +174,7 @@ pub fn prepare(plan: &Plan, message: &Message, now: Millis) -> Prepared {
         u32::from_le_bytes([seed.as_bytes()[0], seed.as_bytes()[1], seed.as_bytes()[2], seed.as_bytes()[3]]);
     let moment = Moment { now, seed };
 
-    let parameters = match resolved_parameters(plan, node, &message.context, moment) {
+    let parameters = match resolved_parameters(plan, node, message, moment) {
         Ok(parameters) => parameters,
         Err(error) => return Prepared { parameters: None, work: Work::Failed(at(error, node)) },
     };
@@ -148,7 +201,7 @@ static NO_PARAMETERS: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 /// A message stands where its node stands: its open fan-outs are those of the node. A join stands one level further
 /// out than what it gathers.
 fn check_lineage(plan: &Plan, node: &PlannedNode, message: &Message) -> Result<(), NodeError> {
-    let scope = node.scope_of_output();
+    let scope = node.fires.as_slice();
     let steps = message.lineage.steps();
     let fits = steps.len() == scope.len()
         && steps.iter().zip(scope).all(|(step, &split)| step.split == plan.nodes[split].id);
@@ -166,7 +219,7 @@ pub fn conclude(plan: &Plan, message: &Message, answer: Result<Output, NodeError
     let node = &plan.nodes[message.node];
     let outcome = answer.map_err(|error| at(error, node));
     let (taken, consequence) = match (&outcome, &node.source.error) {
-        (Ok(output), _) => (routed(node, output.payload.value()), Consequence::GoOn),
+        (Ok(output), _) => (routed(plan, node, output), Consequence::GoOn),
         (Err(_), Some(ErrorPolicy::Ignore)) => (ignored(node), Consequence::GoOn),
         (Err(_), Some(ErrorPolicy::Branch { .. })) => {
             (node.on_error.into_iter().collect(), Consequence::GoOn)
@@ -211,9 +264,18 @@ fn ignored(node: &PlannedNode) -> Vec<usize> {
     }
 }
 
-fn routed(node: &PlannedNode, output: &Value) -> Vec<usize> {
-    match node.kind.route(node, output) {
-        Route::All => node.outgoing.clone(),
+fn routed(plan: &Plan, node: &PlannedNode, output: &Output) -> Vec<usize> {
+    let carries = |edge: &usize| match (&plan.edges[*edge].pick, &output.items) {
+        // What an item lacks is known when it is sent.
+        (Pick::Whole | Pick::Index, _) | (Pick::Field(_), Some(_)) => true,
+        (Pick::Field(name), None) => {
+            let value = output.payload.value();
+            let working = node.kind.working_payload(value);
+            working.as_ref().unwrap_or(value).get(&**name).is_some()
+        }
+    };
+    match node.kind.route(node, output.payload.value()) {
+        Route::All => node.outgoing.iter().copied().filter(carries).collect(),
         Route::Only(edge) => edge.into_iter().collect(),
     }
 }
@@ -221,17 +283,30 @@ fn routed(node: &PlannedNode, output: &Value) -> Vec<usize> {
 fn resolved_parameters(
     plan: &Plan,
     node: &PlannedNode,
-    context: &Context,
+    message: &Message,
     moment: Moment,
 ) -> Result<Payload, NodeError> {
-    if let Some(always) = &node.constant_parameters {
+    let joined = message.joined.as_deref();
+    let brought = match joined {
+        Some(Joined::Inputs(inputs)) => inputs.values.as_slice(),
+        _ => &[],
+    };
+    if let (Some(always), []) = (&node.constant_parameters, brought) {
         return Ok(always.clone());
     }
-    let find = |key: &str| context.get(key).cloned();
-    let keys = || context.keys();
+    let find = |key: &str| known(&message.context, joined, key);
+    let keys = || message.context.keys();
     let scope = Scope { names: &plan.names, find: &find, keys: &keys, moment };
     let mut resolved = Map::new();
+    // What a handle has brought counts, not what is written for when it brings nothing.
+    let is_parameter = |handle: &str| node.kind.parameters().iter().any(|known| known.name == handle);
+    for (handle, value) in brought.iter().filter(|(handle, _)| is_parameter(handle)) {
+        resolved.insert(handle.to_string(), value.value().clone());
+    }
     for (name, raw) in &node.source.parameters {
+        if resolved.contains_key(name) {
+            continue;
+        }
         let value = match (node.how(name), node.templates.get(name)) {
             (Resolve::Value | Resolve::Rules | Resolve::Path | Resolve::Expression, Some(template)) => {
                 template.resolve(&scope).map_err(|mut error| {

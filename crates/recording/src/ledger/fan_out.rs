@@ -36,8 +36,12 @@ struct FanOut {
     /// The edges whose nodes fire once per item.
     edges: Vec<usize>,
     context: Context,
-    items: Arc<[Payload]>,
-    next: u32,
+    /// Those that are there, with their places.
+    items: Arc<[(u32, Payload)]>,
+    /// Of how many.
+    total: u32,
+    /// The next of the items.
+    next: usize,
     /// Items that may be under way at once.
     window: Option<u32>,
     in_flight: u32,
@@ -54,8 +58,8 @@ type WindowedItem = (usize, Lineage);
 pub struct Item {
     pub lineage: Lineage,
     pub context: Context,
-    /// Edge and id of each message.
-    pub messages: Vec<(usize, MessageId)>,
+    /// Edge, id and value of each message.
+    pub messages: Vec<(usize, MessageId, Payload)>,
 }
 
 impl FanOuts {
@@ -79,8 +83,8 @@ impl FanOuts {
     /// Every item that is still to be asked for, without asking for it.
     pub fn pending(&self, plan: &Plan) -> Vec<Item> {
         let items = |fan_out: &FanOut| {
-            let rest = fan_out.next..fan_out.items.len() as u32;
-            rest.map(|index| fan_out.item(plan, index)).collect::<Vec<Item>>()
+            let rest = fan_out.next..fan_out.items.len();
+            rest.map(|place| fan_out.item(plan, place)).collect::<Vec<Item>>()
         };
         self.waiting.values().flat_map(items).collect()
     }
@@ -100,7 +104,7 @@ impl FanOuts {
         let Some(&age) = key.and_then(|key| self.by_key.get(&key)) else { return Vec::new() };
         let mut items = Vec::new();
         if let Some(fan_out) = self.waiting.get_mut(&age) {
-            while fan_out.next <= step.index && !fan_out.is_exhausted() {
+            while fan_out.items.get(fan_out.next).is_some_and(|(index, _)| *index <= step.index) {
                 items.push(fan_out.take(plan));
             }
         }
@@ -170,19 +174,19 @@ impl FanOuts {
 
 /// The splits with a window that a message is inside of, each with the item it belongs to.
 fn windowed(plan: &Plan, node: usize, lineage: &Lineage) -> Vec<WindowedItem> {
-    let scope = plan.nodes[node].scope_of_output().iter().zip(1..);
+    let scope = plan.nodes[node].fires.iter().zip(1..);
     let windowed = scope.filter(|(split, _)| plan.nodes[**split].window.is_some());
     windowed.map(|(&split, depth)| (split, lineage.prefix(depth))).collect()
 }
 
 impl FanOut {
     fn is_exhausted(&self) -> bool {
-        self.next as usize >= self.items.len()
+        self.next >= self.items.len()
     }
 
     /// Items that may be asked for now.
     fn openable(&self) -> usize {
-        let left = self.items.len() - (self.next as usize).min(self.items.len());
+        let left = self.items.len() - self.next.min(self.items.len());
         self.window.map_or(left, |window| left.min(window.saturating_sub(self.in_flight) as usize))
     }
 
@@ -192,15 +196,30 @@ impl FanOut {
         item
     }
 
-    fn item(&self, plan: &Plan, index: u32) -> Item {
-        let total = self.items.len() as u32;
-        let id = |&edge: &usize| (edge, self.message.child(&plan.edges[edge].source.id, index));
+    fn item(&self, plan: &Plan, place: usize) -> Item {
+        let (index, item) = &self.items[place];
+        let message = |&edge: &usize| {
+            let value = plan.edges[edge].pick.of(item, Some(*index));
+            let id = self.message.child(&plan.edges[edge].source.id, *index);
+            (edge, id, value.unwrap_or_else(Payload::null))
+        };
         Item {
-            lineage: self.parent.push(&plan.nodes[self.split].id, index, total),
-            context: with_item(&self.context, &self.items[index as usize], index),
-            messages: self.edges.iter().map(id).collect(),
+            lineage: self.parent.push(&plan.nodes[self.split].id, *index, self.total),
+            context: with_item(&self.context, item, *index),
+            messages: self.edges.iter().map(message).collect(),
         }
     }
+}
+
+/// A split that has fired, and its edges: to inboxes, to nodes that fire once per item, and those it does not follow.
+#[derive(Clone, Copy)]
+struct Spread<'s> {
+    message: &'s Message,
+    context: &'s Context,
+    total: u32,
+    eager: &'s [usize],
+    lazy: &'s [usize],
+    untaken: &'s [usize],
 }
 
 fn with_item(context: &Context, item: &Payload, index: u32) -> Context {
@@ -232,57 +251,88 @@ impl Ledger {
         }
         if total == 0 {
             self.skip_behind(&plan.nodes[split].outgoing, &message.lineage);
-            for &collapser in &plan.flow.collapsers[split] {
-                self.collapse_nothing(collapser, &message.lineage);
+            for &gathering in &plan.flow.collapsers[split] {
+                self.gather_nothing(gathering, &message.lineage);
             }
             return Ok(());
         }
+        let gaps: HashMap<u32, Option<Payload>> = plan.nodes[split]
+            .kind
+            .gaps(message.joined.as_deref())
+            .into_iter()
+            .map(|gap| (gap.index, gap.error))
+            .collect();
         let fires = |edge: &&usize| matches!(plan.flow.inputs[plan.edges[**edge].to], Input::Each);
         let (lazy, eager): (Vec<usize>, Vec<usize>) = taken.iter().partition(fires);
         let is_inside = |edge: &usize| !taken.contains(edge) && plan.nodes[split].on_error != Some(*edge);
         let untaken: Vec<usize> = plan.nodes[split].leaving.iter().copied().filter(is_inside).collect();
         if !lazy.is_empty() {
-            let (parent, message) = (message.lineage.clone(), message.id.clone());
-            let (context, items) = (context.clone(), Arc::clone(&items));
-            let window = plan.nodes[split].window;
-            let inside = windowed(&plan, split, &parent);
-            let (edges, next, in_flight, offered) = (lazy, 0, 0, 0);
+            let present = items.iter().zip(0..).filter(|(_, index)| !gaps.contains_key(index));
             self.fan_outs.add(FanOut {
                 split,
-                parent,
-                message,
-                edges,
-                context,
-                items,
-                next,
-                window,
-                in_flight,
-                offered,
-                inside,
+                parent: message.lineage.clone(),
+                message: message.id.clone(),
+                edges: lazy.clone(),
+                context: context.clone(),
+                items: present.map(|(item, index)| (index, item.clone())).collect(),
+                total,
+                next: 0,
+                window: plan.nodes[split].window,
+                in_flight: 0,
+                offered: 0,
+                inside: windowed(&plan, split, &message.lineage),
             });
         }
-        // Inboxes hear of all items at once: what they decide must not depend on when an item is asked for. What they
-        // fire counts against the window, but does not wait for it.
-        for (item, index) in items.iter().zip(0..).filter(|_| !eager.is_empty() || !untaken.is_empty()) {
-            let lineage = message.lineage.push(&plan.nodes[split].id, index, total);
-            for &edge in &eager {
-                let context = with_item(&context, item, index);
-                let value = Value { context, result: item.clone(), failed: false };
-                self.send(edge, &lineage, message.id.child(&plan.edges[edge].source.id, index), &value);
-            }
-            self.skip_behind(&untaken, &lineage);
-            for &edge in &untaken {
-                self.tell(&plan.flow.frontiers[edge], &lineage, &Word::Done(&context));
-            }
+        let spread =
+            Spread { message, context: &context, total, eager: &eager, lazy: &lazy, untaken: &untaken };
+        let is_heard = !eager.is_empty() || !untaken.is_empty() || !gaps.is_empty();
+        for (item, index) in items.iter().zip(0..).filter(|_| is_heard) {
+            self.tell_item(&spread, index, item, gaps.get(&index));
         }
         Ok(())
     }
 
+    /// Inboxes hear of all items at once: what they decide must not depend on when an item is asked for. What they fire
+    /// counts against the window, but does not wait for it.
+    fn tell_item(&mut self, spread: &Spread<'_>, index: u32, item: &Payload, gap: Option<&Option<Payload>>) {
+        let plan = Arc::clone(&self.plan);
+        let Spread { message, context, total, eager, lazy, untaken } = *spread;
+        let lineage = message.lineage.push(&plan.nodes[message.node].id, index, total);
+        let inside = with_item(context, item, index);
+        let mut lost = untaken.to_vec();
+        match gap {
+            None => {
+                for &edge in eager {
+                    let Some(result) = plan.edges[edge].pick.of(item, Some(index)) else {
+                        lost.push(edge);
+                        continue;
+                    };
+                    let value = Value { context: inside.clone(), result, failed: false };
+                    self.send(edge, &lineage, message.id.child(&plan.edges[edge].source.id, index), &value);
+                }
+            }
+            Some(None) => lost.extend(eager.iter().chain(lazy)),
+            Some(Some(error)) => {
+                let value = Value { context: inside, result: error.clone(), failed: true };
+                let failed: Vec<usize> = eager.iter().chain(lazy).copied().collect();
+                self.skip_behind(&failed, &lineage);
+                for edge in failed {
+                    self.tell(&plan.flow.frontiers[edge], &lineage, &Word::Failed(&value));
+                }
+            }
+        }
+        self.skip_behind(&lost, &lineage);
+        for edge in lost {
+            self.tell(&plan.flow.frontiers[edge], &lineage, &Word::Done(context));
+        }
+    }
+
     pub(super) fn open_item(&mut self, item: Item) {
-        for (edge, id) in item.messages {
+        for (edge, id, value) in item.messages {
             let node = self.plan.edges[edge].to;
             self.reach(edge, &item.lineage);
-            self.open(id, node, item.lineage.clone(), item.context.clone(), None);
+            let joined = self.brought(edge, &value);
+            self.open(id, node, item.lineage.clone(), item.context.clone(), joined);
         }
     }
 }

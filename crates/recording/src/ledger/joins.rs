@@ -6,23 +6,25 @@ use std::{
     sync::Arc,
 };
 
-use engine::{Context, Input, Joined, Plan, Slot, Target, nodes::ScopeEffect};
-use protocol::{Arrival, Ignored, Lineage, MessageId, Millis, WhyIgnored};
+use engine::{Context, Input, Inputs, Joined, Plan, Slot, Target};
+use protocol::{Arrival, Ignored, Lineage, MessageId, Millis, Payload, WhyIgnored};
 
-use super::{Ledger, Value, Word};
+use super::{Ledger, Value, Word, gather::Collapse};
 
 #[derive(Default)]
 pub struct Joins {
     /// Lists, races and exclusive inputs that have heard of something, by node and key.
-    inboxes: HashMap<usize, HashMap<Lineage, Inbox>>,
+    pub(super) inboxes: HashMap<usize, HashMap<Lineage, Inbox>>,
     /// Decisions from outer levels, which hold for every key inside.
     outer: HashMap<(usize, Lineage), Decision>,
     /// Gatherings that have heard of something.
-    collapses: HashMap<JoinKey, Collapse>,
+    pub(super) collapses: HashMap<JoinKey, Collapse>,
+    /// Sides that are complete, of a node whose other side is not.
+    pub(super) sides: HashMap<(usize, Lineage), Vec<Option<Vec<Slot>>>>,
     /// What has fired or never will: nothing more is heard there.
-    closed: HashSet<JoinKey>,
+    pub(super) closed: HashSet<JoinKey>,
     /// Of these, those that gave up waiting.
-    timed_out: HashSet<JoinKey>,
+    pub(super) timed_out: HashSet<JoinKey>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -37,6 +39,13 @@ pub enum Decision {
     Value(Value),
     /// With what was known when it became clear.
     Done(Context),
+}
+
+/// What the handles of a node come to at a key.
+pub enum Meeting {
+    Fire(Context, Inputs),
+    Failed(Value),
+    Nothing(Context),
 }
 
 impl Decision {
@@ -57,17 +66,9 @@ impl Decision {
 }
 
 #[derive(Default)]
-struct Inbox {
-    decided: BTreeMap<usize, Decision>,
-    due: Option<Millis>,
-}
-
-struct Collapse {
-    /// What the first of the items that arrived with a value knew, by index.
-    witness: Option<(u32, Context)>,
-    slots: Vec<Option<Slot>>,
-    filled: usize,
-    due: Option<Millis>,
+pub struct Inbox {
+    pub(super) decided: BTreeMap<usize, Decision>,
+    pub(super) due: Option<Millis>,
 }
 
 impl Joins {
@@ -169,16 +170,8 @@ impl Ledger {
     /// A split will never run at this key: there is nothing to gather behind it.
     pub(super) fn block(&mut self, split: usize, lineage: &Lineage, word: &Word<'_>) {
         let plan = Arc::clone(&self.plan);
-        for &collapser in &plan.flow.collapsers[split] {
-            for group in 0..groups_of(&plan, collapser) {
-                let key = JoinKey { node: collapser, group, lineage: lineage.clone() };
-                if self.joins.closed.insert(key) {
-                    if group == 0 {
-                        self.skip(collapser, lineage);
-                    }
-                    self.pass_on(collapser, lineage, word);
-                }
-            }
+        for &gathering in &plan.flow.collapsers[split] {
+            self.gather_none(gathering, lineage, word);
         }
     }
 
@@ -186,7 +179,7 @@ impl Ledger {
     pub(super) fn pass_on(&mut self, node: usize, lineage: &Lineage, word: &Word<'_>) {
         let plan = Arc::clone(&self.plan);
         let planned = &plan.nodes[node];
-        let is_split = planned.kind.scope() == ScopeEffect::Push;
+        let is_split = planned.opens();
         if is_split {
             self.block(node, lineage, word);
         }
@@ -201,11 +194,14 @@ impl Ledger {
         let plan = Arc::clone(&self.plan);
         let node = plan.edges[edge].to;
         match &plan.flow.inputs[node] {
-            Input::Collapse { groups } => {
+            Input::Collapse { groups } | Input::Sides { groups } => {
                 let group = groups.iter().position(|edges| edges.contains(&edge)).unwrap_or(0);
                 self.collapse(edge, group, &groups[group], lineage, decision);
             }
-            Input::List { edges } | Input::Race { edges } | Input::Exclusive { edges } => {
+            Input::List { edges }
+            | Input::Race { edges }
+            | Input::Exclusive { edges }
+            | Input::Join { edges } => {
                 let depth = plan.nodes[node].scope.len();
                 if lineage.steps().len() < depth {
                     self.joins.outer.entry((edge, lineage.clone())).or_insert(decision);
@@ -268,7 +264,11 @@ impl Ledger {
             edges.iter().filter_map(|edge| Some((plan.depth_of(*edge), decision(edge)?))).collect();
         decisions.sort_by_key(|(depth, decision)| (*depth, matches!(decision, Decision::Value(_))));
         let known = union(decisions.iter().map(|(_, decision)| decision.context()));
-        if !matches!(plan.flow.inputs[node], Input::Exclusive { .. }) {
+        let meeting = match &plan.flow.inputs[node] {
+            Input::Join { .. } if complete => Some(meet(&plan, node, known.clone(), decision)),
+            _ => None,
+        };
+        if edges.len() > 1 && !matches!(plan.flow.inputs[node], Input::Exclusive { .. }) {
             self.note_arrival(node, lineage, heard, edges.len());
         }
         let key = JoinKey { node, group: 0, lineage: lineage.clone() };
@@ -277,6 +277,9 @@ impl Ledger {
             return;
         }
         self.close_join(&key);
+        if let Some(meeting) = meeting {
+            return self.take_turn(node, lineage, meeting);
+        }
         let Some(first) = values.first() else {
             self.skip(node, lineage);
             self.pass_on(node, lineage, &Word::Done(&known));
@@ -298,107 +301,6 @@ impl Ledger {
             }
         };
         self.fire(node, 0, lineage, context, joined);
-    }
-
-    fn collapse(
-        &mut self,
-        edge: usize,
-        group: usize,
-        edges: &[usize],
-        lineage: &Lineage,
-        decision: Decision,
-    ) {
-        let Some(step) = lineage.steps().last() else { return };
-        let node = self.plan.edges[edge].to;
-        let key = JoinKey { node, group, lineage: lineage.parent() };
-        if self.joins.closed.contains(&key) {
-            self.note_ignored(edge, &key, lineage, &decision);
-            return;
-        }
-        let slots = self.joins.collapses.get(&key).map(|collapse| &collapse.slots);
-        if slots.and_then(|slots| slots.get(step.index as usize)).is_some_and(Option::is_some) {
-            return;
-        }
-        let decision = match edges.len() {
-            1 => decision,
-            _ => match self.settled(edge, edges, lineage, decision) {
-                Some(decision) => decision,
-                None => return,
-            },
-        };
-        let total = step.total as usize;
-        let collapse = self.joins.collapses.entry(key.clone()).or_insert_with(|| Collapse {
-            witness: None,
-            slots: vec![None; total],
-            filled: 0,
-            due: None,
-        });
-        let Some(slot) = collapse.slots.get_mut(step.index as usize).filter(|slot| slot.is_none()) else {
-            return;
-        };
-        if let Decision::Value(value) = &decision
-            && collapse.witness.as_ref().is_none_or(|(index, _)| step.index < *index)
-        {
-            collapse.witness = Some((step.index, value.context.clone()));
-        }
-        *slot = Some(match decision {
-            Decision::Value(value) if value.failed => Slot::Failed(value.result),
-            Decision::Value(value) => Slot::Value(value.result),
-            Decision::Done(_) => Slot::Skipped,
-        });
-        collapse.filled += 1;
-        let filled = collapse.filled;
-        self.note_arrival(node, &key.lineage, filled, total);
-        if filled < total {
-            self.arm(&key);
-            return;
-        }
-        let Some(collapse) = self.joins.collapses.remove(&key) else { return };
-        self.disarm(&key, collapse.due);
-        self.joins.closed.insert(key.clone());
-        let context = self.outside(node, &key.lineage, collapse.witness.map(|(_, context)| context));
-        let slots = collapse.slots.into_iter().map(|slot| slot.unwrap_or(Slot::Skipped)).collect();
-        self.fire(node, group, &key.lineage, context, Joined::Collapse(slots));
-    }
-
-    /// What several edges that exclude each other come to for an item, once all have been heard of: the value on one of
-    /// them, else the error, else nothing. Where a choice itself has failed, its error takes every way, and joins on
-    /// several of them may make a value of it; then the first edge counts, not the first to arrive.
-    fn settled(
-        &mut self,
-        edge: usize,
-        edges: &[usize],
-        lineage: &Lineage,
-        decision: Decision,
-    ) -> Option<Decision> {
-        let inboxes = self.joins.inboxes.entry(self.plan.edges[edge].to).or_default();
-        let inbox = inboxes.entry(lineage.clone()).or_default();
-        inbox.decided.entry(edge).or_insert(decision);
-        let heard: Option<Vec<&Decision>> = edges.iter().map(|edge| inbox.decided.get(edge)).collect();
-        let settled = heard?.into_iter().min_by_key(|decision| match decision {
-            Decision::Value(value) if !value.failed => 0,
-            Decision::Value(_) => 1,
-            Decision::Done(_) => 2,
-        });
-        let settled = settled.cloned();
-        // Other groups of the same aggregator keep what they have heard of the item.
-        inbox.decided.retain(|decided, _| !edges.contains(decided));
-        if inbox.decided.is_empty() {
-            inboxes.remove(lineage);
-        }
-        settled
-    }
-
-    /// An empty array: the aggregators behind it have everything there is.
-    pub(super) fn collapse_nothing(&mut self, node: usize, parent: &Lineage) {
-        let plan = Arc::clone(&self.plan);
-        for group in 0..groups_of(&plan, node) {
-            let key = JoinKey { node, group, lineage: parent.clone() };
-            if self.joins.closed.insert(key) {
-                let context = self.outside(node, parent, None);
-                self.fire(node, group, parent, context, Joined::Collapse(Vec::new()));
-            }
-        }
     }
 
     pub(super) fn time_out(&mut self, node: usize, group: usize, lineage: &Lineage) {
@@ -430,31 +332,22 @@ impl Ledger {
             }
         };
         self.joins.timed_out.insert(key.clone());
+        self.close_sides(&key);
         self.joins.closed.insert(key);
         self.fire(node, group, lineage, context, Joined::TimedOut { arrived, expected });
     }
 
-    fn fire(&mut self, node: usize, group: usize, lineage: &Lineage, context: Context, joined: Joined) {
+    pub(super) fn fire(
+        &mut self,
+        node: usize,
+        group: usize,
+        lineage: &Lineage,
+        context: Context,
+        joined: Joined,
+    ) {
         let id =
             MessageId::fire(&self.execution_id, &self.plan.nodes[node].id, group, lineage.key().as_str());
         self.open(id, node, lineage.clone(), context, Some(joined));
-    }
-
-    /// What remains behind an aggregator: what was known in front of the split, and what a node outside of it has
-    /// brought to a merge inside, which every item that passed the merge knows.
-    fn outside(&self, collapser: usize, parent: &Lineage, witness: Option<Context>) -> Context {
-        let scope = &self.plan.nodes[collapser].scope;
-        let in_front = scope.last().and_then(|split| self.scopes.get(&(*split, parent.clone())));
-        let mut context = in_front.cloned().unwrap_or_default();
-        let outer = &scope[..scope.len().saturating_sub(1)];
-        for (key, payload) in witness.iter().flat_map(Context::iter) {
-            let node = key.strip_prefix('$').and_then(|id| self.plan.node(&id.into()));
-            let is_outside = |node: usize| outer.starts_with(self.plan.nodes[node].scope_of_output());
-            if context.get(key).is_none() && node.is_some_and(is_outside) {
-                context = context.with(key, payload.clone());
-            }
-        }
-        context
     }
 
     fn close_join(&mut self, key: &JoinKey) {
@@ -466,7 +359,7 @@ impl Ledger {
     }
 
     /// The first thing a join hears sets its timer.
-    fn arm(&mut self, key: &JoinKey) {
+    pub(super) fn arm(&mut self, key: &JoinKey) {
         let Some(timeout) = self.plan.nodes[key.node].timeout else { return };
         let due = match self.joins.collapses.get_mut(key) {
             Some(collapse) => &mut collapse.due,
@@ -485,14 +378,20 @@ impl Ledger {
         }
     }
 
-    fn disarm(&mut self, key: &JoinKey, due: Option<Millis>) {
+    pub(super) fn disarm(&mut self, key: &JoinKey, due: Option<Millis>) {
         if let Some(due) = due {
             self.timers.remove(&(due, Self::join_timer(key)));
         }
     }
 
     /// A value that nobody wants any more is said, so that people see where it went.
-    fn note_ignored(&mut self, edge: usize, key: &JoinKey, lineage: &Lineage, decision: &Decision) {
+    pub(super) fn note_ignored(
+        &mut self,
+        edge: usize,
+        key: &JoinKey,
+        lineage: &Lineage,
+        decision: &Decision,
+    ) {
         let why = match (decision, self.joins.timed_out.contains(key)) {
             (Decision::Done(_), _) => return,
             (Decision::Value(_), true) => WhyIgnored::Late,
@@ -502,11 +401,48 @@ impl Ledger {
         self.echo.ignored.push(Ignored { edge_id, lineage: lineage.clone(), why });
     }
 
-    fn note_arrival(&mut self, node: usize, lineage: &Lineage, arrived: usize, expected: usize) {
+    pub(super) fn note_arrival(&mut self, node: usize, lineage: &Lineage, arrived: usize, expected: usize) {
         let (arrived, expected) = (arrived as u32, expected as u32);
         let node_id = self.plan.nodes[node].id.clone();
         self.echo.arrivals.push(Arrival { node_id, lineage: lineage.clone(), arrived, expected });
     }
+}
+
+/// What the handles of a node come to, once all are decided: what they bring; or an error that one of them brings, which
+/// is for whoever gathers behind the node; or nothing, where one that is needed brings nothing.
+fn meet<'d>(
+    plan: &Plan,
+    node: usize,
+    known: Context,
+    decision: impl Fn(&usize) -> Option<&'d Decision>,
+) -> Meeting {
+    let mut inputs = Inputs::default();
+    let mut is_blocked = false;
+    for input in &plan.nodes[node].inputs {
+        let mut values = Vec::with_capacity(input.edges.len());
+        for decided in input.edges.iter().filter_map(&decision) {
+            match decided {
+                Decision::Value(value) if value.failed => return Meeting::Failed(value.clone()),
+                Decision::Value(value) => values.push(value.result.clone()),
+                Decision::Done(_) => {}
+            }
+        }
+        let brought = match input.list && input.edges.len() > 1 {
+            true => Some(values).filter(|values| !values.is_empty()).map(|values| list(&values)),
+            false => values.into_iter().next(),
+        };
+        is_blocked |= brought.is_none() && input.required;
+        let value = brought.or_else(|| input.default.clone());
+        inputs.values.extend(value.map(|value| (Arc::clone(&input.name), value)));
+    }
+    match is_blocked {
+        true => Meeting::Nothing(known),
+        false => Meeting::Fire(known, inputs),
+    }
+}
+
+fn list(values: &[Payload]) -> Payload {
+    Payload::new(values.iter().map(|value| value.value().clone()).collect())
 }
 
 fn union<'c>(contexts: impl Iterator<Item = &'c Context>) -> Context {
@@ -515,14 +451,10 @@ fn union<'c>(contexts: impl Iterator<Item = &'c Context>) -> Context {
 
 fn edges_of(plan: &Plan, node: usize) -> &[usize] {
     match &plan.flow.inputs[node] {
-        Input::List { edges } | Input::Race { edges } | Input::Exclusive { edges } => edges,
-        Input::Each | Input::Collapse { .. } => &[],
-    }
-}
-
-fn groups_of(plan: &Plan, node: usize) -> usize {
-    match &plan.flow.inputs[node] {
-        Input::Collapse { groups } => groups.len(),
-        Input::Each | Input::Exclusive { .. } | Input::List { .. } | Input::Race { .. } => 0,
+        Input::List { edges }
+        | Input::Race { edges }
+        | Input::Exclusive { edges }
+        | Input::Join { edges } => edges,
+        Input::Each | Input::Collapse { .. } | Input::Sides { .. } => &[],
     }
 }

@@ -5,16 +5,18 @@
 //! replaying the events gives the same ledger.
 
 mod fan_out;
+mod gather;
 mod joins;
 mod outline;
 mod skips;
+mod turns;
 
 use std::{
     collections::{BTreeSet, HashMap, VecDeque},
     sync::Arc,
 };
 
-use engine::{Context, Failures, Input, Joined, Message, Plan, Trace, nodes::ScopeEffect};
+use engine::{Context, Failures, Input, Joined, Message, Plan, Trace};
 use protocol::{
     AttemptFailed, Consequence, Echo, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis,
     NodeFailed, NodeId, NodeSucceeded, Payload, TimedOut,
@@ -24,6 +26,7 @@ use serde_json::json;
 use fan_out::FanOuts;
 use joins::{Decision, JoinKey, Joins};
 use skips::Ways;
+use turns::Turns;
 
 /// The recording contradicts itself; it was not written by this engine, or was damaged.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +54,7 @@ pub struct Ledger {
     /// What the event that is being applied means for other nodes.
     echo: Echo,
     ways: Ways,
+    turns: Turns,
 }
 
 /// A message under way.
@@ -105,6 +109,7 @@ impl Ledger {
             scopes: HashMap::new(),
             echo: Echo::default(),
             ways: Ways::default(),
+            turns: Turns::default(),
         }
     }
 
@@ -168,7 +173,9 @@ impl Ledger {
 
     /// Joins that have heard of something and wait for the rest, with the edges they miss.
     pub fn undecided(&self) -> Vec<String> {
-        self.joins.undecided(&self.plan)
+        let mut sentences = self.joins.undecided(&self.plan);
+        sentences.extend(self.turns.undecided(&self.plan));
+        sentences
     }
 
     /// Messages that can be worked on now.
@@ -285,6 +292,7 @@ impl Ledger {
                 self.fan_outs = FanOuts::default();
                 self.joins = Joins::default();
                 self.ways = Ways::default();
+                self.turns = Turns::default();
             }
         }
         Ok(())
@@ -313,11 +321,24 @@ impl Ledger {
                 self.follow(&message, &taken, &value);
             }
         }
+        self.end_turn(message.node, &message.lineage, Some(done.output.value()));
         Ok(())
     }
 
     fn fail(&mut self, event: &Event, done: &NodeFailed) -> Result<(), LedgerError> {
         let Opened { message, .. } = self.close(event, &done.firing)?;
+        let (node, lineage) = (message.node, message.lineage.clone());
+        self.follow_failure(event, done, message)?;
+        self.end_turn(node, &lineage, None);
+        Ok(())
+    }
+
+    fn follow_failure(
+        &mut self,
+        event: &Event,
+        done: &NodeFailed,
+        message: Message,
+    ) -> Result<(), LedgerError> {
         let plan = Arc::clone(&self.plan);
         let node = &plan.nodes[message.node];
         let Trace { context, result } = message.context.after(node, Err(&done.error));
@@ -333,7 +354,7 @@ impl Ledger {
             return Ok(());
         }
         let taken = self.taken(event, message.node, &done.taken)?;
-        if node.kind.scope() != ScopeEffect::Push {
+        if !node.opens() {
             self.follow(&message, &taken, &value);
             return Ok(());
         }
@@ -364,11 +385,16 @@ impl Ledger {
     /// The taken edges carry the value; whoever waits behind the others is told.
     fn follow(&mut self, message: &Message, taken: &[usize], value: &Value) {
         let plan = Arc::clone(&self.plan);
+        let mut sent = Vec::with_capacity(taken.len());
         for &edge in taken {
-            self.send(edge, &message.lineage, message.id.child(&plan.edges[edge].source.id, 0), value);
+            // What is not there does not travel, also if somebody has ignored that.
+            let Some(result) = plan.edges[edge].pick.of(&value.result, None) else { continue };
+            let id = message.id.child(&plan.edges[edge].source.id, 0);
+            self.send(edge, &message.lineage, id, &Value { result, ..value.clone() });
+            sent.push(edge);
         }
         let untaken: Vec<usize> =
-            plan.nodes[message.node].leaving.iter().copied().filter(|edge| !taken.contains(edge)).collect();
+            plan.nodes[message.node].leaving.iter().copied().filter(|edge| !sent.contains(edge)).collect();
         self.skip_behind(&untaken, &message.lineage);
         for edge in untaken {
             self.tell(&plan.flow.frontiers[edge], &message.lineage, &Word::Done(&value.context));
@@ -381,13 +407,18 @@ impl Ledger {
         match &self.plan.flow.inputs[node] {
             Input::Each => {
                 self.reach(edge, lineage);
-                self.open(id, node, lineage.clone(), value.context.clone(), None);
+                let joined = self.brought(edge, &value.result);
+                self.open(id, node, lineage.clone(), value.context.clone(), joined);
             }
             Input::Exclusive { .. } => {
                 self.joins.note_value(node, lineage);
                 self.open(id, node, lineage.clone(), value.context.clone(), None);
             }
-            Input::List { .. } | Input::Race { .. } | Input::Collapse { .. } => {
+            Input::List { .. }
+            | Input::Race { .. }
+            | Input::Join { .. }
+            | Input::Collapse { .. }
+            | Input::Sides { .. } => {
                 self.offer(edge, lineage, Decision::Value(value.clone()));
             }
         }
@@ -475,7 +506,7 @@ impl Ledger {
     }
 
     fn lineage_of(&self, node: usize, path: &[(u32, u32)]) -> Lineage {
-        let splits = &self.plan.nodes[node].scope;
+        let splits = &self.plan.nodes[node].fires;
         splits.iter().zip(path).fold(Lineage::default(), |lineage, (&split, &(index, total))| {
             lineage.push(&self.plan.nodes[split].id, index, total)
         })

@@ -11,6 +11,7 @@ impl Ledger {
     /// has been woken and not yet committed counts as resting, and attempts do not count.
     pub fn under_way(&self) -> Vec<String> {
         let mut found = self.joins.under_way(&self.plan);
+        found.extend(self.turns.under_way(&self.plan));
         for (id, opened) in &self.open {
             let message = &opened.message;
             let rests = opened.parked.or(opened.woken);
@@ -18,9 +19,10 @@ impl Ledger {
             found.push(self.sentence(id, message.node, &message.lineage, &message.context, rests, joined));
         }
         for item in self.fan_outs.pending(&self.plan) {
-            for (edge, id) in &item.messages {
+            for (edge, id, value) in &item.messages {
                 let node = self.plan.edges[*edge].to;
-                found.push(self.sentence(id, node, &item.lineage, &item.context, None, None));
+                let joined = self.brought(*edge, value);
+                found.push(self.sentence(id, node, &item.lineage, &item.context, None, joined.as_ref()));
             }
         }
         found.sort();

@@ -57,7 +57,9 @@ impl Ledger {
                 Input::List { .. }
                 | Input::Race { .. }
                 | Input::Exclusive { .. }
-                | Input::Collapse { .. } => {}
+                | Input::Join { .. }
+                | Input::Collapse { .. }
+                | Input::Sides { .. } => {}
                 Input::Each => {
                     if self.ways.decide(node, plan.nodes[node].arriving, lineage, true) {
                         self.note_skipped(node, lineage);

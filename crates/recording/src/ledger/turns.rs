@@ -1,0 +1,117 @@
+//! Nodes that take their items one after the other, in the order of the indexes: what `take` lets pass depends on what
+//! came before it, and the pieces of a text are worked on in their order. An item waits here until all before it are
+//! done with, however it arrives.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use engine::{Inputs, Joined, Plan, Tally};
+use protocol::Lineage;
+use serde_json::Value;
+
+use super::{Ledger, Word, joins::Meeting};
+
+/// By node and parent.
+#[derive(Default)]
+pub struct Turns(HashMap<(usize, Lineage), Turn>);
+
+#[derive(Default)]
+struct Turn {
+    next: u32,
+    is_busy: bool,
+    tally: Tally,
+    waiting: BTreeMap<u32, (Lineage, Meeting)>,
+}
+
+impl Turns {
+    /// One sentence for every node where items wait for one before them.
+    pub fn undecided(&self, plan: &Plan) -> Vec<String> {
+        let stuck = self.0.iter().filter(|(_, turn)| !turn.is_busy && !turn.waiting.is_empty());
+        let say = |((node, parent), turn): (&(usize, Lineage), &Turn)| {
+            let (id, at, next) = (&plan.nodes[*node].id, parent.key(), turn.next);
+            format!("{id} at [{at}] misses item {next}, for which {} wait", turn.waiting.len())
+        };
+        stuck.map(say).collect()
+    }
+
+    /// Everything that waits for its turn, for whoever compares two ledgers.
+    pub fn under_way(&self, plan: &Plan) -> Vec<String> {
+        let say = |((node, parent), turn): (&(usize, Lineage), &Turn)| {
+            let waiting: Vec<&u32> = turn.waiting.keys().collect();
+            let (id, at) = (&plan.nodes[*node].id, parent.key());
+            format!("{id} at [{at}] is at {} with {:?}, and {waiting:?} wait", turn.next, turn.tally)
+        };
+        self.0.iter().map(say).collect()
+    }
+
+    /// The next item whose turn it is, if it is there.
+    fn call(&mut self, key: &(usize, Lineage)) -> Option<(Lineage, Meeting)> {
+        let turn = self.0.get_mut(key).filter(|turn| !turn.is_busy)?;
+        let (lineage, mut meeting) = turn.waiting.remove(&turn.next)?;
+        match &mut meeting {
+            Meeting::Fire(_, inputs) => {
+                turn.is_busy = true;
+                inputs.tally = turn.tally.clone();
+            }
+            Meeting::Failed(_) | Meeting::Nothing(_) => turn.next += 1,
+        }
+        Some((lineage, meeting))
+    }
+}
+
+impl Ledger {
+    /// All handles of a node are decided: it fires, at once or when its turn comes.
+    pub(super) fn take_turn(&mut self, node: usize, lineage: &Lineage, meeting: Meeting) {
+        let Some(step) = lineage.steps().last().filter(|_| self.plan.nodes[node].ordered) else {
+            return self.meet(node, lineage, meeting);
+        };
+        let key = (node, lineage.parent());
+        let turn = self.turns.0.entry(key.clone()).or_default();
+        turn.waiting.insert(step.index, (lineage.clone(), meeting));
+        self.call_next(&key, step.total);
+    }
+
+    /// A node that takes turns is done with an item.
+    pub(super) fn end_turn(&mut self, node: usize, lineage: &Lineage, output: Option<&Value>) {
+        let Some(step) = lineage.steps().last().filter(|_| self.plan.nodes[node].ordered) else { return };
+        let key = (node, lineage.parent());
+        let Some(turn) = self.turns.0.get_mut(&key) else { return };
+        turn.is_busy = false;
+        turn.next += 1;
+        turn.tally.count(output);
+        self.call_next(&key, step.total);
+    }
+
+    fn call_next(&mut self, key: &(usize, Lineage), total: u32) {
+        while let Some((lineage, meeting)) = self.turns.call(key) {
+            self.meet(key.0, &lineage, meeting);
+        }
+        if self.turns.0.get(key).is_some_and(|turn| turn.next >= total) {
+            self.turns.0.remove(key);
+        }
+    }
+
+    fn meet(&mut self, node: usize, lineage: &Lineage, meeting: Meeting) {
+        match meeting {
+            Meeting::Fire(context, inputs) => self.fire(node, 0, lineage, context, Joined::Inputs(inputs)),
+            // The node is passed over: the error is for whoever gathers behind it.
+            Meeting::Failed(value) => {
+                self.skip(node, lineage);
+                self.pass_on(node, lineage, &Word::Failed(&value));
+            }
+            Meeting::Nothing(context) => {
+                self.skip(node, lineage);
+                self.pass_on(node, lineage, &Word::Done(&context));
+            }
+        }
+    }
+
+    /// What one edge brings to a node with one input, or none if the node asks for nothing by name.
+    pub(super) fn brought(&self, edge: usize, result: &protocol::Payload) -> Option<Joined> {
+        let handle = self.plan.edges[edge].input.as_ref()?;
+        let values = vec![(Arc::clone(handle), result.clone())];
+        Some(Joined::Inputs(Inputs { values, tally: Tally::default() }))
+    }
+}
