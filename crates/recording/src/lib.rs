@@ -19,5 +19,5 @@ pub use document::record;
 pub use insight::Insight;
 pub use ledger::{Ledger, LedgerError, Opened};
 pub use status::StatusFold;
-pub use store::{Access, Store, StoreError};
-pub use view::ViewFold;
+pub use store::{Access, Checked, Cleaned, Prune, Store, StoreError};
+pub use view::{ViewFold, ViewState};

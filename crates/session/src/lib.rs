@@ -303,9 +303,8 @@ impl Session {
         if let Some(view) = self.live.view(id) {
             return Ok(view);
         }
-        let events = events(&self.store, id).await?;
-        let fold = ViewFold::replay(&events).ok_or_else(|| unknown(id))?;
-        Ok(fold.view().clone())
+        let view = self.store.view_at(id, u64::MAX).await.map_err(|error| from_store(&error))?;
+        view.ok_or_else(|| unknown(id))
     }
 
     async fn node_detail(
