@@ -242,6 +242,7 @@ fn help_has_an_example_everywhere() {
         &["serve", "--help"],
         &["resume", "--help"],
         &["export", "--help"],
+        &["store", "--help"],
     ] {
         let ran = run(runeglass().args(command));
         assert_eq!(ran.code, Some(0));
@@ -270,6 +271,28 @@ fn an_execution_is_exported_as_a_document() {
         run(runeglass().args(["export", "nobody", "--store"]).arg(&store).arg("-o").arg(&case)).code,
         Some(3)
     );
+}
+
+#[test]
+fn a_store_is_checked_and_pruned() {
+    let folder = folder();
+    let path = folder.path().join("runs.db");
+    let store = |arguments: &[&str]| run(runeglass().arg("store").args(arguments).arg("--store").arg(&path));
+    let ran = store(&["check"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.stdout);
+    assert!(ran.stderr.contains("no store") && !path.exists(), "{}", ran.stderr);
+    for _ in 0..2 {
+        run(runeglass().args(["run", &sample("review.json"), "--virtual-time", "--store"]).arg(&path));
+    }
+    let checked = store(&["check", "--json"]).last_json();
+    assert_eq!((&checked["executions"], &checked["complaint_count"]), (&json!(2), &json!(0)));
+    assert_eq!(store(&["prune"]).code, Some(2), "nothing says what may go");
+    let kept = store(&["prune", "--keep", "1d", "--json"]).last_json();
+    assert_eq!(kept["removed"], json!([]));
+    let pruned = store(&["prune", "--max-size", "1B", "--json"]).last_json();
+    assert_eq!(pruned["removed"].as_array().map(Vec::len), Some(2));
+    assert_eq!(store(&["compact"]).code, Some(0));
+    assert_eq!(store(&["check", "--json"]).last_json()["executions"], 0);
 }
 
 #[test]

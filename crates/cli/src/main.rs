@@ -10,6 +10,7 @@ mod progress;
 mod reach;
 mod run;
 mod serve;
+mod store;
 mod terminal;
 mod validate;
 
@@ -51,6 +52,8 @@ enum Command {
     Export(export::ExportArguments),
     /// List the messages that were given up, with the reason.
     DeadLetters(dead_letters::DeadLettersArguments),
+    /// Look after a store: check it, make it smaller, remove old executions.
+    Store(store::StoreArguments),
     /// Keep secrets that workflows refer to by name.
     Credentials(credentials::CredentialsArguments),
     /// Measure how fast it is here.
@@ -69,6 +72,7 @@ async fn main() -> ExitCode {
         Command::Serve(arguments) => serve::serve(arguments).await,
         Command::Export(arguments) => export::export(arguments).await,
         Command::DeadLetters(arguments) => dead_letters::list(arguments).await,
+        Command::Store(arguments) => store::store(arguments).await,
         Command::Credentials(arguments) => credentials::credentials(arguments),
     };
     outcome.unwrap_or_else(|error| error.report()).into()

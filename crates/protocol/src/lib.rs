@@ -7,6 +7,7 @@ mod diagnostic;
 mod error;
 mod event;
 mod ids;
+mod items;
 mod lineage;
 mod message;
 mod payload;
@@ -23,6 +24,7 @@ pub use event::{
     Ignored, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Skipped, TimedOut, WhyIgnored,
 };
 pub use ids::{EdgeId, ExecutionId, MessageId, NodeId, WorkflowId};
+pub use items::{FailureGroup, FanOutPlace, ItemChunk, ItemDetail, ItemGrid, ItemNode, ItemState};
 pub use lineage::{Frame, Lineage, LineageKey, Step};
 pub use message::{
     CompletionMessage, ExecutionStatus, NodeExecutionMessage, NodeStatus, NodeStatusMessage, StatusLine,

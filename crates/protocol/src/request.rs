@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ExecutionId, ExecutionSummary, ExecutionView, NodeDetail, NodeId, Problem, Recording, ViewPatch,
-    WorkflowEntry,
+    ExecutionId, ExecutionSummary, ExecutionView, FanOutPlace, ItemDetail, ItemGrid, LineageKey, NodeDetail,
+    NodeId, Problem, Recording, ViewPatch, WorkflowEntry,
 };
 
 /// A wish of the user.
@@ -27,7 +27,25 @@ pub enum Request {
     /// → `Response::Execution`
     Execution { execution_id: ExecutionId },
     /// → `Response::NodeDetail`
-    NodeDetail { execution_id: ExecutionId, node_id: NodeId },
+    NodeDetail {
+        execution_id: ExecutionId,
+        node_id: NodeId,
+        /// Only the firings at this key; the latest of all where absent.
+        #[serde(default)]
+        #[ts(optional = nullable)]
+        key: Option<LineageKey>,
+    },
+    /// The items of a fan-out. → `Response::Items`
+    Items {
+        execution_id: ExecutionId,
+        place: FanOutPlace,
+        /// Only those that have changed after this position; all of them after 0.
+        #[serde(default)]
+        #[ts(type = "number")]
+        since: u64,
+    },
+    /// One item of a fan-out. → `Response::Item`
+    Item { execution_id: ExecutionId, place: FanOutPlace, index: u32 },
     /// The whole execution as one document that opens anywhere. → `Response::Recording`
     Record { execution_id: ExecutionId },
 }
@@ -41,6 +59,8 @@ pub enum Response {
     Done,
     Execution(Box<ExecutionView>),
     NodeDetail(Box<NodeDetail>),
+    Items(Box<ItemGrid>),
+    Item(Box<ItemDetail>),
     Recording(Box<Recording>),
 }
 

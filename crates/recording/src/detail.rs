@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use protocol::{
-    Event, ExecutionId, Fact, FailedAttempt, Firing, FiringView, NodeDetail, NodeId, NodeState, Payload,
-    PayloadView,
+    Event, ExecutionId, Fact, FailedAttempt, Firing, FiringView, Lineage, LineageKey, NodeDetail, NodeId,
+    NodeState, Payload, PayloadView,
 };
 use serde_json::{Map, Value};
 
@@ -15,8 +15,49 @@ const LISTED: usize = 200;
 
 /// The page of one node.
 pub fn node_detail(events: &[Event], node: &NodeId) -> Result<NodeDetail, LedgerError> {
-    let mut found = collect(events, |id| id == node)?;
+    let mut found = collect(events, |firing| firing.node_id == *node)?;
     Ok(page(events, node, found.remove(node).unwrap_or_default()))
+}
+
+/// The page of one node at one key. What happened at that key, around it and inside it is mostly enough to tell what
+/// the node saw there; where it is not, everything is gone through.
+pub fn node_detail_at(events: &[Event], node: &NodeId, key: &LineageKey) -> Result<NodeDetail, LedgerError> {
+    let wanted = |firing: &Firing| firing.node_id == *node && firing.lineage.key() == *key;
+    let near: Vec<Event> = events.iter().filter(|event| is_near(event, key)).cloned().collect();
+    let mut found = collect_from(&near, wanted, Completeness::Parts)?;
+    if found.is_empty() && near.len() < events.len() {
+        found = collect(events, wanted)?;
+    }
+    Ok(page(events, node, found.remove(node).unwrap_or_default()))
+}
+
+fn is_near(event: &Event, key: &LineageKey) -> bool {
+    match &event.fact {
+        Fact::ExecutionStarted(_) | Fact::ExecutionEnded(_) => true,
+        Fact::NodeStarted(started) => is_related(&started.firing.lineage, key),
+        Fact::NodeParked(parked) => is_related(&parked.firing.lineage, key),
+        Fact::AttemptFailed(failed) => is_related(&failed.firing.lineage, key),
+        Fact::NodeSucceeded(done) => is_related(&done.firing.lineage, key),
+        Fact::NodeFailed(done) => is_related(&done.firing.lineage, key),
+        Fact::TimedOut(late) => is_related(&late.lineage, key),
+    }
+}
+
+/// True if one of the two leads to the other.
+fn is_related(lineage: &Lineage, key: &LineageKey) -> bool {
+    let mut rest = key.as_str();
+    for step in lineage.steps() {
+        if rest.is_empty() {
+            return true;
+        }
+        let level = rest.split('/').next().unwrap_or_default();
+        let index = level.strip_prefix(step.split.as_str()).and_then(|level| level.strip_prefix('='));
+        if index.and_then(|index| index.parse().ok()) != Some(step.index) {
+            return false;
+        }
+        rest = rest[level.len()..].trim_start_matches('/');
+    }
+    true
 }
 
 /// The pages of all nodes that ran.
@@ -36,12 +77,39 @@ fn page(events: &[Event], node: &NodeId, mut firings: Vec<FiringView>) -> NodeDe
 
 type Firings = BTreeMap<NodeId, Vec<FiringView>>;
 
-fn collect(events: &[Event], wanted: impl Fn(&NodeId) -> bool) -> Result<Firings, LedgerError> {
+fn collect(events: &[Event], wanted: impl Fn(&Firing) -> bool) -> Result<Firings, LedgerError> {
+    collect_from(events, wanted, Completeness::Whole)
+}
+
+enum Completeness {
+    /// Everything that happened: an event that does not fit is a damaged recording.
+    Whole,
+    /// Some of it: an event that does not fit hangs on what was left out.
+    Parts,
+}
+
+fn collect_from(
+    events: &[Event],
+    wanted: impl Fn(&Firing) -> bool,
+    completeness: Completeness,
+) -> Result<Firings, LedgerError> {
     let mut ledger = Ledger::begin(events)?;
     let mut firings = Firings::new();
     for event in events {
+        // The ledger goes first: an item is opened there when something is said of it.
+        match completeness {
+            Completeness::Whole => {
+                ledger.apply(event)?;
+            }
+            Completeness::Parts => {
+                let next = Event { seq: ledger.position() + 1, ..event.clone() };
+                if ledger.apply(&next).is_err() {
+                    continue;
+                }
+            }
+        }
         match &event.fact {
-            Fact::NodeStarted(started) if wanted(&started.firing.node_id) => {
+            Fact::NodeStarted(started) if wanted(&started.firing) => {
                 let input =
                     ledger.get(&started.firing.message_id).map(|opened| whole(opened.message.context.iter()));
                 let firing = started_firing(event, &started.firing, input, started.parameters.as_ref());
@@ -91,7 +159,6 @@ fn collect(events: &[Event], wanted: impl Fn(&NodeId) -> bool) -> Result<Firings
             }
             Fact::ExecutionStarted(_) | Fact::NodeStarted(_) | Fact::TimedOut(_) => {}
         }
-        ledger.apply(event)?;
     }
     Ok(firings)
 }

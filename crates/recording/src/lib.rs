@@ -3,18 +3,21 @@
 //! * [`Store`] keeps events in SQLite. In local mode they are the durable state.
 //! * [`Ledger`] folds them into the messages under way, for the engine and for looking back.
 //! * [`ViewFold`] folds them into what people see.
+//! * [`Insight`] folds them into what a closer look asks for: the items of fan-outs.
 //! * [`StatusFold`] folds them into the messages of RFC 001.
 
 mod detail;
 mod document;
+mod insight;
 mod ledger;
 mod status;
 mod store;
 mod view;
 
-pub use detail::node_detail;
+pub use detail::{node_detail, node_detail_at};
 pub use document::record;
+pub use insight::Insight;
 pub use ledger::{Ledger, LedgerError, Opened};
 pub use status::StatusFold;
-pub use store::{Access, Store, StoreError};
-pub use view::ViewFold;
+pub use store::{Access, Checked, Cleaned, Prune, Store, StoreError};
+pub use view::{ViewFold, ViewState};

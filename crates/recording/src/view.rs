@@ -1,5 +1,7 @@
 //! What people see, folded from events: live, when looking back, and for a recording.
 
+mod state;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use engine::Input;
@@ -8,6 +10,8 @@ use protocol::{
     ExecutionStatus, ExecutionSummary, ExecutionView, Fact, Firing, Ignored, Lineage, MessageId, Millis,
     NodeError, NodeId, NodeState, NodeView, Progress, Skipped, ViewPatch, Workflow,
 };
+
+pub use state::ViewState;
 
 /// Keeps the view of one execution up to date and remembers what has changed since the last patch.
 pub struct ViewFold {

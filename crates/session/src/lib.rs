@@ -2,6 +2,7 @@
 //! host and the command line all speak to it.
 
 mod follow;
+mod insights;
 mod keyring;
 mod library;
 mod live;
@@ -16,8 +17,8 @@ use std::{
 use embedded::{Embedded, Start};
 use engine::{Loaded, Plan};
 use protocol::{
-    Event, ExecutionId, ExecutionView, NodeDetail, NodeId, Payload, Problem, ProblemCode, Recording, Request,
-    Response, Snapshot, Update, WorkflowId,
+    Event, ExecutionId, ExecutionView, FanOutPlace, ItemDetail, LineageKey, NodeDetail, NodeId, Payload,
+    Problem, ProblemCode, Recording, Request, Response, Snapshot, Update, WorkflowId,
 };
 use recording::{Access, Store, ViewFold};
 use runtime::{
@@ -37,6 +38,7 @@ pub use runtime::{
 };
 pub use triggers::{Schedules, Trigger, Turn};
 
+use insights::Insights;
 use live::Live;
 pub use problem::from_store as store_problem;
 use problem::{from_engine, from_ledger, from_store};
@@ -95,6 +97,7 @@ pub struct Session {
     store: Arc<Store>,
     engine: Arc<Embedded>,
     live: Arc<Live>,
+    insights: Insights,
     library: Option<Arc<Library>>,
     metrics: Metrics,
     clock: Clock,
@@ -138,7 +141,8 @@ impl Session {
             None => None,
         };
         let clock = options.clock;
-        Ok(Self { store, engine, live, library, metrics, clock, recovered, _temporary: temporary })
+        let insights = Insights::new(Arc::clone(&store));
+        Ok(Self { store, engine, live, insights, library, metrics, clock, recovered, _temporary: temporary })
     }
 
     /// The usual place of the store: the user's data folder.
@@ -164,10 +168,18 @@ impl Session {
             Request::Execution { execution_id } => {
                 self.execution(&execution_id).await.map(|view| Response::Execution(Box::new(view)))
             }
-            Request::NodeDetail { execution_id, node_id } => self
-                .node_detail(&execution_id, &node_id)
+            Request::NodeDetail { execution_id, node_id, key } => self
+                .node_detail(&execution_id, &node_id, key.as_ref())
                 .await
                 .map(|detail| Response::NodeDetail(Box::new(detail))),
+            Request::Items { execution_id, place, since } => {
+                let grid = self.insights.ask(&execution_id, |insight| insight.item_grid(&place, since));
+                grid.await.map(|grid| Response::Items(Box::new(grid)))
+            }
+            Request::Item { execution_id, place, index } => {
+                let item = self.item(&execution_id, &place, index).await;
+                item.map(|item| Response::Item(Box::new(item)))
+            }
             Request::Record { execution_id } => record(&self.store, &execution_id)
                 .await
                 .map(|recording| Response::Recording(Box::new(recording))),
@@ -291,13 +303,30 @@ impl Session {
         if let Some(view) = self.live.view(id) {
             return Ok(view);
         }
-        let events = events(&self.store, id).await?;
-        let fold = ViewFold::replay(&events).ok_or_else(|| unknown(id))?;
-        Ok(fold.view().clone())
+        let view = self.store.view_at(id, u64::MAX).await.map_err(|error| from_store(&error))?;
+        view.ok_or_else(|| unknown(id))
     }
 
-    async fn node_detail(&self, id: &ExecutionId, node: &NodeId) -> Result<NodeDetail, Problem> {
-        recording::node_detail(&events(&self.store, id).await?, node).map_err(|error| from_ledger(&error))
+    async fn node_detail(
+        &self,
+        id: &ExecutionId,
+        node: &NodeId,
+        key: Option<&LineageKey>,
+    ) -> Result<NodeDetail, Problem> {
+        let events = events(&self.store, id).await?;
+        let detail = match key {
+            Some(key) => recording::node_detail_at(&events, node, key),
+            None => recording::node_detail(&events, node),
+        };
+        detail.map_err(|error| from_ledger(&error))
+    }
+
+    async fn item(&self, id: &ExecutionId, place: &FanOutPlace, index: u32) -> Result<ItemDetail, Problem> {
+        let found = self.insights.ask(id, |insight| insight.item(place, index)).await?;
+        found.ok_or_else(|| {
+            let message = format!("{} has no item {index} there", place.split);
+            Problem::new(ProblemCode::NotFound, message, "the split may not have fired yet")
+        })
     }
 }
 

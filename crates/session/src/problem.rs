@@ -10,6 +10,9 @@ pub fn from_store(error: &StoreError) -> Problem {
             (ProblemCode::StoreRefused, "name another file; a new one is made where there is none")
         }
         StoreError::Newer { .. } => (ProblemCode::StoreRefused, "update Runeglass, or name another file"),
+        StoreError::Older { .. } => {
+            (ProblemCode::StoreRefused, "close the other one, or make the file and its folder writable")
+        }
         StoreError::InUse { .. } => (ProblemCode::StoreInUse, "close the other one, or name another file"),
         StoreError::Missing { .. } => (ProblemCode::NotFound, "check the path"),
         StoreError::Full { .. } => (

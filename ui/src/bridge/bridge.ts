@@ -1,6 +1,8 @@
 /** The one interface between the page and whatever answers it: a window, a web host or a recorded file. */
 import type {
   ExecutionView,
+  ItemDetail,
+  ItemGrid,
   NodeDetail,
   Problem,
   Recording,
@@ -58,6 +60,8 @@ interface Payloads {
   cancel: undefined;
   execution: ExecutionView;
   node_detail: NodeDetail;
+  items: ItemGrid;
+  item: ItemDetail;
   record: Recording;
 }
 
@@ -67,6 +71,8 @@ const ANSWERS: { [K in Request['type']]: Response['type'] } = {
   cancel: 'done',
   execution: 'execution',
   node_detail: 'node_detail',
+  items: 'items',
+  item: 'item',
   record: 'recording',
 };
 

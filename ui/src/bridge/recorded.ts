@@ -45,6 +45,9 @@ function answerFrom(recording: Recording, view: ExecutionView, request: Request)
         : { problem: notRecorded(`the execution ${request.execution_id}`) };
     case 'node_detail':
       return detailFrom(recording, view, request.node_id);
+    case 'items':
+    case 'item':
+      return { problem: notRecorded('the items of fan-outs') };
     case 'record':
       return { response: { type: 'recording', data: recording } };
     case 'run':
@@ -106,6 +109,6 @@ function notRecorded(what: string): Problem {
   return {
     code: 'not_found',
     message: `The recording does not hold ${what}.`,
-    hint: 'A recording holds one execution.',
+    hint: 'A recording holds the graph of one execution; look closer where it was made.',
   };
 }

@@ -5,6 +5,7 @@ import { EmptyState } from '../shared/EmptyState';
 import { shownDefinition, shownEntry } from '../state/selectors';
 import { useStore } from '../state/store';
 import { Flow } from './Flow';
+import { ItemChip } from './ItemChip';
 import { NodeList } from './NodeList';
 import { graphOf } from './graph';
 import { useLayout } from './layout/useLayout';
@@ -24,6 +25,7 @@ export function Canvas(): ReactElement {
       ) : (
         <Absent arranging={graph !== null && graph.nodes.length > 0} empty={graph?.nodes.length === 0} />
       )}
+      <ItemChip />
       {definition && <NodeList definition={definition} />}
     </section>
   );

@@ -39,13 +39,15 @@ export function CardNumbers({ view }: { view: NodeView }): ReactElement {
   );
 }
 
+const NOTEWORTHY_MS = 100;
+
 /** The one number that matters most in this state. */
 function Foremost({ view }: { view: NodeView }): ReactElement | null {
   const live = useStore(followsTheClock);
   const progress = shownProgress(view);
   if (view.state === 'waiting_timer' && view.due !== null && live) return <Countdown due={view.due} />;
-  // A join that takes no time of its own goes on saying what has arrived when it is done.
-  const says = progress && (progress.arrived < progress.expected || view.busy_ms === 0);
+  // A join that takes hardly any time of its own goes on saying what has arrived when it is done.
+  const says = progress && (progress.arrived < progress.expected || view.busy_ms < NOTEWORTHY_MS);
   if (says) return <span title={`${formatProgress(progress)} arrived`}>{formatProgress(progress)}</span>;
   if (view.state === 'success' || view.state === 'failed') return <span>{formatDuration(view.busy_ms)}</span>;
   if (view.state === 'running' && view.started_at !== null && live) return <RunningFor since={view.started_at} />;

@@ -7,7 +7,7 @@ import {
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
 import { type KeyboardEvent, type ReactElement, useCallback, useEffect, useMemo } from 'react';
-import { type State, focusNode, selectNode, useStore } from '../state/store';
+import { type State, clearItem, focusNode, selectNode, useStore } from '../state/store';
 import { shownDiagnostics } from '../state/selectors';
 import { Controls } from './Controls';
 import { Map as Overview } from './Map';
@@ -58,7 +58,7 @@ export function Flow({ graph, layout }: { graph: Graph; layout: Layout }): React
     (event: KeyboardEvent) => {
       const from = useStore.getState().focusedNode;
       const target = event.target as HTMLElement;
-      if (event.key === 'Escape') selectNode(null);
+      if (event.key === 'Escape') letGo();
       if (from === null || target.dataset.node === undefined) return;
       if (event.key === 'Enter' || event.key === ' ') {
         event.preventDefault();
@@ -112,6 +112,12 @@ export function Flow({ graph, layout }: { graph: Graph; layout: Layout }): React
       <Controls onFit={view.fit} onZoom={view.zoomBy} />
     </div>
   );
+}
+
+/** First the item that is followed, then the node that is looked at. */
+function letGo(): void {
+  if (useStore.getState().item) clearItem();
+  else selectNode(null);
 }
 
 /** The graph always has one node the tab key leads to. */

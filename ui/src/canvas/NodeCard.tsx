@@ -4,8 +4,8 @@ import { type ReactElement, memo, useEffect, useRef } from 'react';
 import type { Diagnostic, Node } from '../generated/protocol';
 import { Icon, kindIcon } from '../shared/icons';
 import { shownState } from '../shared/shownState';
-import { StateLabel } from '../shared/states';
-import { nodeViewOf } from '../state/selectors';
+import { STATE_WORDS, StateIcon, StateLabel } from '../shared/states';
+import { itemStateAt, nodeViewOf, wayOf } from '../state/selectors';
 import { focusNode, selectNode, useStore } from '../state/store';
 import { CardBar } from './CardBar';
 import { CardMiddle, CardNumbers } from './CardNumbers';
@@ -35,6 +35,7 @@ export function Card({ node, title, diagnostics }: CardData): ReactElement {
   const view = useStore((state) => nodeViewOf(state, node.id));
   const selected = useStore((state) => state.selectedNode === node.id);
   const focused = useStore((state) => state.focusedNode === node.id);
+  const way = useStore((state) => wayOf(state, node.id));
   const element = useRef<HTMLDivElement>(null);
   const state = shownState(view);
 
@@ -48,10 +49,11 @@ export function Card({ node, title, diagnostics }: CardData): ReactElement {
       ref={element}
       role="button"
       tabIndex={focused ? 0 : -1}
-      className={`card card-${state}${selected ? ' card-selected' : ''}`}
+      className={`card card-${state}${selected ? ' card-selected' : ''}${way === null ? '' : ` card-way-${way}`}`}
       data-testid={`node-${node.id}`}
       data-state={view?.state ?? 'idle'}
       data-node={node.id}
+      data-way={way ?? undefined}
       aria-pressed={selected}
       aria-label={spokenNode(title, node.type, view)}
       onFocus={() => focusNode(node.id)}
@@ -73,6 +75,19 @@ export function Card({ node, title, diagnostics }: CardData): ReactElement {
       {view && <CardBar view={view} />}
       {view && <RetryReason view={view} />}
       <NodeMarker diagnostics={diagnostics} />
+      <ItemMark nodeId={node.id} />
     </div>
+  );
+}
+
+/** What the selected item is doing here. */
+function ItemMark({ nodeId }: { nodeId: string }): ReactElement | null {
+  const state = useStore((current) => itemStateAt(current, nodeId));
+  const index = useStore((current) => current.item?.index ?? null);
+  if (state === null || index === null || state === 'skipped') return null;
+  return (
+    <span className={`card-item state-${state}`} title={`Item ${index}: ${STATE_WORDS[state].toLowerCase()}`}>
+      <StateIcon state={state} /> <span className="numbers">#{index}</span>
+    </span>
   );
 }

@@ -1,7 +1,7 @@
 import type { Edge as FlowEdge, EdgeProps } from '@xyflow/react';
 import { type ReactElement, memo } from 'react';
 import { formatCompact } from '../shared/format';
-import { edgeViewOf, ignoredAlong, nodeStateOf } from '../state/selectors';
+import { edgeViewOf, edgeWay, ignoredAlong, nodeStateOf } from '../state/selectors';
 import { type State, useStore } from '../state/store';
 import { EdgePlate } from './EdgePlate';
 import type { GraphEdge } from './graph';
@@ -24,12 +24,13 @@ export function edgeLook(state: State, edgeId: string, target: string): EdgeLook
 }
 
 /** Drawn where the layout put it; only its look follows the execution. */
-export const RouteEdge = memo(function RouteEdge({ id, target, data }: EdgeProps<RouteFlowEdge>): ReactElement | null {
+export const RouteEdge = memo(function RouteEdge({ id, source, target, data }: EdgeProps<RouteFlowEdge>): ReactElement | null {
   const look = useStore((state) => edgeLook(state, id, target));
+  const way = useStore((state) => edgeWay(state, id, source));
   if (!data) return null;
   const { route, label, isError } = data;
   return (
-    <g className={`route route-${look}${isError ? ' route-error' : ''}`} data-edge={id} data-look={look}>
+    <g className={`route route-${look}${isError ? ' route-error' : ''}${way === null ? '' : ` route-way-${way}`}`} data-edge={id} data-look={look} data-way={way ?? undefined}>
       <path className="route-line" d={routePath(route.points)} />
       <path className="route-head" d={arrowPath(route.points)} />
       {route.label && label !== '' && <EdgePlate at={route.label} text={label} title={data.edge.label ?? label} kind="label" />}

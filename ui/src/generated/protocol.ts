@@ -131,6 +131,17 @@ position: number, nodes: { [key in NodeId]: NodeView }, edges: { [key in EdgeId]
 
 export type FailedAttempt = { attempt: number, at: number, duration_ms: number, error: NodeError, tried_again_at: number, };
 
+export type FailureGroup = { node_id: NodeId, code: ErrorCode, 
+/**
+ * What their messages have in common.
+ */
+message: string, count: number, };
+
+/**
+ * One fan-out: the split, and the items it stands in, outermost first.
+ */
+export type FanOutPlace = { split: NodeId, parent: Array<number>, };
+
 /**
  * One firing of a node: what it was asked to do, what it saw and what came of it.
  */
@@ -156,6 +167,63 @@ failures: Array<FailedAttempt>, };
  * One open fan-out (RFC 004 3.1). A message carries them outermost first in its `lineage_stack`.
  */
 export type Frame = { split_node_id: NodeId, branch_id: string, item_index: number, total_items: number, };
+
+/**
+ * States of neighbouring items, one letter each: see [`ItemGrid::letter`].
+ */
+export type ItemChunk = { start: number, states: string, };
+
+/**
+ * One item: its way through the graph, and where it is now.
+ */
+export type ItemDetail = { execution_id: ExecutionId, place: FanOutPlace, index: number, key: LineageKey, 
+/**
+ * The nodes of the fan-out that have something to say about it.
+ */
+nodes: { [key in NodeId]: ItemNode }, 
+/**
+ * The edges it has travelled.
+ */
+edges: Array<EdgeId>, 
+/**
+ * Fan-outs inside the item that have fired, with the number of their items.
+ */
+inner: { [key in NodeId]: number }, 
+/**
+ * The element of the array that it is.
+ */
+value: PayloadView | null, error: NodeError | null, };
+
+/**
+ * The items of one fan-out, or of it what has changed since a position.
+ */
+export type ItemGrid = { execution_id: ExecutionId, place: FanOutPlace, 
+/**
+ * The number of events this is folded from.
+ */
+position: number, 
+/**
+ * Absent until the split has fired there.
+ */
+total: number | null, 
+/**
+ * Items that have changed; all the others are as they were.
+ */
+chunks: Array<ItemChunk>, 
+/**
+ * Failures that say the same but for numbers and names. The letter of a failed item names its group.
+ */
+groups: Array<FailureGroup>, };
+
+export type ItemNode = { state: NodeState, 
+/**
+ * Waits for another attempt.
+ */
+retrying: boolean, 
+/**
+ * When its timer is due.
+ */
+due: number | null, };
 
 /**
  * The ordered `root=index` pairs of a lineage stack, joined by `/`. Empty outside every split.
@@ -289,9 +357,17 @@ export type Request = { "type": "snapshot" } | { "type": "run", path: string,
 /**
  * Becomes `$trigger`; the workflow's `sample_input` where absent.
  */
-input?: unknown, } | { "type": "cancel", execution_id: ExecutionId, } | { "type": "execution", execution_id: ExecutionId, } | { "type": "node_detail", execution_id: ExecutionId, node_id: NodeId, } | { "type": "record", execution_id: ExecutionId, };
+input?: unknown, } | { "type": "cancel", execution_id: ExecutionId, } | { "type": "execution", execution_id: ExecutionId, } | { "type": "node_detail", execution_id: ExecutionId, node_id: NodeId, 
+/**
+ * Only the firings at this key; the latest of all where absent.
+ */
+key?: LineageKey | null, } | { "type": "items", execution_id: ExecutionId, place: FanOutPlace, 
+/**
+ * Only those that have changed after this position; all of them after 0.
+ */
+since: number, } | { "type": "item", execution_id: ExecutionId, place: FanOutPlace, index: number, } | { "type": "record", execution_id: ExecutionId, };
 
-export type Response = { "type": "snapshot", "data": Snapshot } | { "type": "started", "data": { execution_id: ExecutionId, } } | { "type": "done" } | { "type": "execution", "data": ExecutionView } | { "type": "node_detail", "data": NodeDetail } | { "type": "recording", "data": Recording };
+export type Response = { "type": "snapshot", "data": Snapshot } | { "type": "started", "data": { execution_id: ExecutionId, } } | { "type": "done" } | { "type": "execution", "data": ExecutionView } | { "type": "node_detail", "data": NodeDetail } | { "type": "items", "data": ItemGrid } | { "type": "item", "data": ItemDetail } | { "type": "recording", "data": Recording };
 
 export type Severity = "error" | "warning";
 

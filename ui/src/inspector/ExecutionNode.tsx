@@ -1,22 +1,24 @@
 import { type ReactElement, useState } from 'react';
 import type { FiringView, Node } from '../generated/protocol';
 import { EmptyState } from '../shared/EmptyState';
+import { Tabs } from '../shared/Tabs';
 import { type ShownState, shownFiringState, shownState } from '../shared/shownState';
-import { nodeViewOf } from '../state/selectors';
+import { keyAt, nodeViewOf } from '../state/selectors';
 import { useStore } from '../state/store';
 import { CredentialNote } from './CredentialNote';
 import { FailedAttempts } from './FailedAttempts';
 import { FiringFacts } from './FiringFacts';
 import { FiringPane, type Tab } from './FiringPane';
 import { FiringPicker } from './FiringPicker';
+import { ItemNote } from './ItemNote';
 import { NodeFacts } from './NodeFacts';
 import { NodeHeading } from './NodeHeading';
-import { Tabs } from './Tabs';
 import { useNodeDetail } from './useNodeDetail';
 
 /** A node of an execution: one of its firings, with what it was asked, what it saw and what came of it. */
 export function ExecutionNode({ node, executionId }: { node: Node; executionId: string }): ReactElement {
-  const detail = useNodeDetail(executionId, node.id);
+  const key = useStore((current) => keyAt(current, node.id));
+  const detail = useNodeDetail(executionId, node.id, key);
   const state = useStore((current) => shownState(nodeViewOf(current, node.id)));
   const [chosen, setChosen] = useState<string | null>(null);
   const firings = detail.type === 'loaded' ? detail.detail.firings : [];
@@ -27,6 +29,7 @@ export function ExecutionNode({ node, executionId }: { node: Node; executionId: 
       <NodeHeading node={node} state={state} />
       <CredentialNote node={node} />
       <NodeFacts nodeId={node.id} />
+      <ItemNote nodeId={node.id} />
       {detail.type === 'failed' && (
         <EmptyState icon="error" title={detail.problem.message}>
           {detail.problem.hint}

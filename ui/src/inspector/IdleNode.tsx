@@ -6,7 +6,7 @@ import { JsonTree } from '../shared/json/JsonTree';
 import { useStore } from '../state/store';
 import { CredentialNote } from './CredentialNote';
 import { NodeHeading } from './NodeHeading';
-import { Tabs } from './Tabs';
+import { Tabs } from '../shared/Tabs';
 
 type Tab = 'parameters' | 'definition';
 

@@ -1,11 +1,10 @@
 /** The bottom: everything that is wrong with the shown file, not only the first complaint. */
 import type { ReactElement } from 'react';
 import type { Diagnostic } from '../generated/protocol';
-import { IconButton } from '../shared/Button';
 import { Icon } from '../shared/icons';
 import { moveFocus } from '../shared/roving';
 import { countSeverity, shownEntry } from '../state/selectors';
-import { selectNode, showPanel, useStore } from '../state/store';
+import { selectNode, useStore } from '../state/store';
 import './problems.css';
 
 export function Problems(): ReactElement {
@@ -14,11 +13,9 @@ export function Problems(): ReactElement {
   return (
     <section className="problems" aria-label="Problems" data-testid="problems">
       <div className="panel-heading">
-        <h2>Problems</h2>
         <Count diagnostics={diagnostics} severity="error" />
         <Count diagnostics={diagnostics} severity="warning" />
         <span className="problems-path">{entry?.path}</span>
-        <IconButton icon="close" label="Hide problems (Ctrl+J)" onClick={() => showPanel('bottom', false)} />
       </div>
       <ul className="problems-list" onKeyDown={moveFocus}>
         {diagnostics.map((diagnostic, index) => (

@@ -6,7 +6,7 @@ import { togglePanel, useStore } from '../state/store';
 
 const PANELS: { panel: Panel; icon: IconName; label: string }[] = [
   { panel: 'left', icon: 'left', label: 'Library (Ctrl+B)' },
-  { panel: 'bottom', icon: 'bottom', label: 'Problems (Ctrl+J)' },
+  { panel: 'bottom', icon: 'bottom', label: 'Bottom panel (Ctrl+J)' },
   { panel: 'right', icon: 'inspector', label: 'Inspector (Ctrl+I)' },
 ];
 

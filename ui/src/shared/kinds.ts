@@ -9,3 +9,8 @@ export function opensLevel(kind: string | undefined): boolean {
 export function closesLevel(kind: string | undefined): boolean {
   return kind !== undefined && CLOSES.has(kind);
 }
+
+/** What it spreads are pieces of one value: they have an order, and no level of their own. */
+export function isStream(kind: string | undefined): boolean {
+  return kind === 'lines';
+}

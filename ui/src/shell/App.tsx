@@ -3,12 +3,12 @@ import { type ReactElement, useState } from 'react';
 import { Canvas } from '../canvas/Canvas';
 import { Inspector } from '../inspector/Inspector';
 import { Library } from '../library/Library';
-import { Problems } from '../problems/Problems';
 import { TopBar } from '../run/TopBar';
 import { Splitter } from '../shared/Splitter';
 import { PANEL_LIMITS, type Panel } from '../state/preferences';
-import { shownEntry } from '../state/selectors';
+import { useFollowItem } from '../state/item';
 import { resizePanel, useStore } from '../state/store';
+import { BottomPanel, bottomTabs } from './BottomPanel';
 import { ChangedBanner } from './ChangedBanner';
 import { FullPage } from './FullPage';
 import { KeysHelp } from './KeysHelp';
@@ -24,6 +24,7 @@ export function App(): ReactElement {
   const dropping = useDrop();
   useTheme();
   useTitle();
+  useFollowItem();
   useGlobalKeys(() => setHelp(true));
   return (
     <div className="shell">
@@ -40,7 +41,7 @@ export function App(): ReactElement {
 
 function Panels(): ReactElement {
   const { left, right, bottom } = useStore((state) => state.preferences.panels);
-  const hasProblems = useStore((state) => (shownEntry(state)?.diagnostics.length ?? 0) > 0);
+  const hasBottom = useStore((state) => bottomTabs(state) !== '');
   return (
     <div className="panels">
       {left.shown && (
@@ -54,11 +55,11 @@ function Panels(): ReactElement {
       <main className="panel-centre">
         <ChangedBanner />
         <Canvas />
-        {bottom.shown && hasProblems && (
+        {bottom.shown && hasBottom && (
           <>
-            <PanelSplitter panel="bottom" side="top" label="Height of the problems" />
+            <PanelSplitter panel="bottom" side="top" label="Height of the bottom panel" />
             <div className="panel" style={{ height: bottom.size }}>
-              <Problems />
+              <BottomPanel />
             </div>
           </>
         )}

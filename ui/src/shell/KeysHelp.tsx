@@ -15,7 +15,7 @@ const GROUPS: { title: string; keys: [string[], string][] }[] = [
     keys: [
       [['Ctrl', 'B'], 'Library'],
       [['Ctrl', 'I'], 'Inspector'],
-      [['Ctrl', 'J'], 'Problems'],
+      [['Ctrl', 'J'], 'Bottom panel'],
       [['?'], 'This help'],
     ],
   },

@@ -2,10 +2,10 @@
 import { type Bridge, ask, problemOf } from '../bridge/bridge';
 import { recordedBridge } from '../bridge/recorded';
 import { readRecording } from '../bridge/recording';
-import type { ExecutionView, NodeDetail, Recording, Snapshot, Update, ViewPatch } from '../generated/protocol';
+import type { ExecutionView, FanOutPlace, ItemDetail, ItemGrid, NodeDetail, Recording, Snapshot, Update, ViewPatch } from '../generated/protocol';
 import { applyPatches } from './patch';
 import { shownDefinition, shownEntry } from './selectors';
-import { INITIAL_STATE, type State, showProblem, useStore } from './store';
+import { INITIAL_STATE, NO_ITEM, type State, showProblem, useStore } from './store';
 import { reduceUpdates, withSummaries } from './updates';
 
 const FRESH_RETRIES = 10;
@@ -103,6 +103,7 @@ export async function openExecution(executionId: string, fresh = false): Promise
     return {
       open: { type: 'execution', executionId, view: null, meanwhile: same ? shownDefinition(state) : null },
       selectedNode: same ? state.selectedNode : null,
+      ...NO_ITEM,
     };
   });
   await fetchView(session, executionId, fresh ? FRESH_RETRIES : 0);
@@ -166,9 +167,22 @@ export async function cancel(executionId: string): Promise<void> {
   }
 }
 
-export async function nodeDetail(executionId: string, nodeId: string): Promise<NodeDetail> {
+/** `key` null means the latest firings, whatever their key. */
+export async function nodeDetail(executionId: string, nodeId: string, key: string | null = null): Promise<NodeDetail> {
+  return ask(host(), { type: 'node_detail', execution_id: executionId, node_id: nodeId, key });
+}
+
+export async function itemGrid(executionId: string, place: FanOutPlace, since: number): Promise<ItemGrid> {
+  return ask(host(), { type: 'items', execution_id: executionId, place, since });
+}
+
+export async function itemDetail(executionId: string, place: FanOutPlace, index: number): Promise<ItemDetail> {
+  return ask(host(), { type: 'item', execution_id: executionId, place, index });
+}
+
+function host(): Bridge {
   if (!session) throw new Error('There is no host to ask.');
-  return ask(session.bridge, { type: 'node_detail', execution_id: executionId, node_id: nodeId });
+  return session.bridge;
 }
 
 export async function fetchRecording(executionId: string): Promise<Recording | null> {

@@ -2,6 +2,10 @@
 export type Theme = 'system' | 'light' | 'dark';
 export type Panel = 'left' | 'right' | 'bottom';
 
+/** What the panel at the bottom shows. */
+export type BottomTab = 'items' | 'problems';
+const BOTTOM_TABS: readonly BottomTab[] = ['items', 'problems'];
+
 export interface PanelPreference {
   size: number;
   shown: boolean;
@@ -9,6 +13,8 @@ export interface PanelPreference {
 
 export interface Preferences {
   theme: Theme;
+  /** Null leaves the choice to the page. */
+  bottomTab: BottomTab | null;
   panels: { [K in Panel]: PanelPreference };
 }
 
@@ -20,10 +26,11 @@ export const PANEL_LIMITS: { [K in Panel]: { min: number; max: number } } = {
 
 export const DEFAULT_PREFERENCES: Preferences = {
   theme: 'system',
+  bottomTab: null,
   panels: {
     left: { size: 248, shown: true },
     right: { size: 328, shown: true },
-    bottom: { size: 168, shown: true },
+    bottom: { size: 216, shown: true },
   },
 };
 
@@ -52,10 +59,11 @@ export function clampPanel(panel: Panel, size: number): number {
 
 function readPreferences(stored: unknown): Preferences {
   if (typeof stored !== 'object' || stored === null) return DEFAULT_PREFERENCES;
-  const { theme, panels } = stored as { theme?: unknown; panels?: unknown };
+  const { theme, panels, bottomTab } = stored as { theme?: unknown; panels?: unknown; bottomTab?: unknown };
   const given = (typeof panels === 'object' && panels !== null ? panels : {}) as { [key: string]: unknown };
   return {
     theme: theme === 'light' || theme === 'dark' ? theme : 'system',
+    bottomTab: BOTTOM_TABS.find((tab) => tab === bottomTab) ?? null,
     panels: {
       left: readPanel('left', given.left),
       right: readPanel('right', given.right),

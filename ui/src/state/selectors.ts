@@ -4,6 +4,7 @@ import type {
   EdgeView,
   ExecutionSummary,
   ExecutionView,
+  ItemDetail,
   Node,
   NodeState,
   NodeView,
@@ -12,6 +13,7 @@ import type {
 } from '../generated/protocol';
 import { ignoredShare, whyIgnored } from '../shared/ignored';
 import { own } from '../shared/record';
+import { scopeOf } from '../shared/scopes';
 import { type ShownState, shownState } from '../shared/shownState';
 import { titleOf } from '../shared/title';
 import type { State } from './store';
@@ -152,4 +154,52 @@ export function stateCounts(view: ExecutionView): StateCounts {
   };
   for (const node of view.definition.nodes) counts[shownState(own(view.nodes, node.id))] += 1;
   return counts;
+}
+
+/** The key of the selected item at a node; null where the node is not about that item. */
+export function keyAt(state: State, nodeId: string): string | null {
+  const detail = state.item?.detail;
+  if (!detail) return null;
+  const scope = scopeOf(shownDefinition(state), nodeId);
+  const levels = detail.key.split('/');
+  const about = scope.length > 0 && scope.length <= levels.length && scope.every((split, level) => levels[level]?.startsWith(`${split}=`));
+  return about ? levels.slice(0, scope.length).join('/') : null;
+}
+
+/** What a node is to the selected item: on its way, beside it, or nothing to do with it. */
+export function wayOf(state: State, nodeId: string): 'on' | 'off' | null {
+  const item = state.item;
+  if (!item?.detail) return null;
+  const { split } = item.place;
+  if (nodeId === split) return 'on';
+  const seen = own(item.detail.nodes, nodeId);
+  if (seen) return seen.state === 'skipped' ? 'off' : 'on';
+  const scope = scopeOf(shownDefinition(state), nodeId);
+  if (!scope.includes(split)) return null;
+  // What stands deeper is on the way if a fan-out inside the item has fired.
+  const inner = scope[scope.indexOf(split) + 1];
+  return inner !== undefined && own(item.detail.inner, inner) !== undefined ? 'on' : 'off';
+}
+
+export function itemStateAt(state: State, nodeId: string): ShownState | null {
+  const seen = state.item?.detail ? own(state.item.detail.nodes, nodeId) : undefined;
+  if (!seen) return null;
+  return seen.retrying ? 'retrying' : seen.state;
+}
+
+/** The edges a selected item has travelled, and those of its fan-out that it has not. */
+export function edgeWay(state: State, edgeId: string, source: string): 'on' | 'off' | null {
+  const item = state.item;
+  if (!item?.detail) return null;
+  if (item.detail.edges.includes(edgeId)) return 'on';
+  const inside = source === item.place.split || scopeOf(shownDefinition(state), source).includes(item.place.split);
+  return inside ? 'off' : null;
+}
+
+/** The node that tells most about an item: where it failed, where it is, or where it went last. */
+export function tellingNode(detail: ItemDetail, definition: Workflow | null): string | null {
+  const order = (definition?.nodes ?? []).map((node) => node.id);
+  const nodes = Object.entries(detail.nodes).toSorted(([a], [b]) => order.indexOf(b) - order.indexOf(a));
+  const find = (...states: NodeState[]): string | null => nodes.find(([, { state }]) => states.includes(state))?.[0] ?? null;
+  return find('failed') ?? find('running', 'waiting_timer') ?? find('queued', 'waiting_barrier') ?? find('success');
 }

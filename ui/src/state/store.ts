@@ -1,8 +1,17 @@
 /** The one store. What is derived from it lives in selectors.ts, what talks to the host in actions.ts. */
 import { create } from 'zustand';
 import type { Connection, Host } from '../bridge/bridge';
-import type { ExecutionSummary, ExecutionView, Problem, Workflow, WorkflowEntry } from '../generated/protocol';
+import type {
+  ExecutionSummary,
+  ExecutionView,
+  FanOutPlace,
+  ItemDetail,
+  Problem,
+  Workflow,
+  WorkflowEntry,
+} from '../generated/protocol';
 import {
+  type BottomTab,
   DEFAULT_PREFERENCES,
   type Panel,
   type Preferences,
@@ -21,6 +30,14 @@ export type Open =
    */
   | { type: 'execution'; executionId: string; view: ExecutionView | null; meanwhile?: Workflow | null };
 
+/** An item of a fan-out whose way is shown in the graph. */
+export interface SelectedItem {
+  place: FanOutPlace;
+  index: number;
+  /** Null until the host has answered. */
+  detail: ItemDetail | null;
+}
+
 export interface Toast {
   id: number;
   problem: Problem;
@@ -37,6 +54,9 @@ export interface State {
   executions: ExecutionSummary[];
   open: Open;
   selectedNode: string | null;
+  /** The fan-out whose items are shown; null leaves the choice to the page. */
+  place: FanOutPlace | null;
+  item: SelectedItem | null;
   /** The node the keyboard is at; the one tab stop of the graph. */
   focusedNode: string | null;
   /** A run was asked for and not answered yet. */
@@ -57,6 +77,8 @@ export const INITIAL_STATE: State = {
   executions: [],
   open: { type: 'nothing' },
   selectedNode: null,
+  place: null,
+  item: null,
   focusedNode: null,
   starting: false,
   toasts: [],
@@ -80,8 +102,19 @@ export function openWorkflow(path: string): void {
   useStore.setState((state) =>
     state.open.type === 'workflow' && state.open.path === path
       ? state
-      : { open: { type: 'workflow', path }, selectedNode: null },
+      : { open: { type: 'workflow', path }, selectedNode: null, ...NO_ITEM },
   );
+}
+
+/** Items belong to one execution. */
+export const NO_ITEM: Pick<State, 'place' | 'item'> = { place: null, item: null };
+
+export function showPlace(place: FanOutPlace): void {
+  useStore.setState({ place });
+}
+
+export function clearItem(): void {
+  useStore.setState({ item: null });
 }
 
 let lastToast = 0;
@@ -101,6 +134,14 @@ export function dismissToast(id: number): void {
 
 export function setTheme(theme: Theme): void {
   changePreferences((preferences) => ({ ...preferences, theme }));
+}
+
+export function showBottom(bottomTab: BottomTab): void {
+  changePreferences((preferences) => ({
+    ...preferences,
+    bottomTab,
+    panels: { ...preferences.panels, bottom: { ...preferences.panels.bottom, shown: true } },
+  }));
 }
 
 export function resizePanel(panel: Panel, size: number): void {

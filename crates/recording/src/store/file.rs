@@ -7,12 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
-
-/// "RGLS": says that a SQLite file is a store of ours.
-const APPLICATION_ID: i32 = 0x5247_4c53;
-/// Raised with every change of the schema.
-const SCHEMA_VERSION: i32 = 1;
+use super::migrate::{self, APPLICATION_ID, SCHEMA_VERSION};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -28,6 +23,11 @@ pub enum StoreError {
         "{path} was written by a newer Runeglass (format {found}, this one knows {SCHEMA_VERSION}); it was left as it is"
     )]
     Newer { path: String, found: i32 },
+    #[error(
+        "{path} was written by an older Runeglass (format {found}, this one writes {SCHEMA_VERSION}) and cannot be \
+         brought up now: {detail}"
+    )]
+    Older { path: String, found: i32, detail: String },
     #[error("{path} is in use by another Runeglass")]
     InUse { path: String },
     #[error("there is no store at {path}")]
@@ -56,7 +56,7 @@ impl StoreError {
         }
     }
 
-    fn from_io(path: &Path, error: &std::io::Error) -> Self {
+    pub(super) fn from_io(path: &Path, error: &std::io::Error) -> Self {
         let path = path.display().to_string();
         match error.kind() {
             ErrorKind::StorageFull => Self::Full { path },
@@ -67,7 +67,10 @@ impl StoreError {
 
 pub enum Found {
     Nothing,
-    Ours,
+    /// A store in the format this Runeglass writes, or an older one.
+    Ours {
+        format: i32,
+    },
 }
 
 /// Looks at the first bytes only, without SQLite, so that a foreign file is not touched in any way.
@@ -92,7 +95,7 @@ pub fn inspect(path: &Path) -> Result<Found, StoreError> {
     match () {
         () if application != APPLICATION_ID => Err(not_ours("it is the database of another program")),
         () if version > SCHEMA_VERSION => Err(StoreError::Newer { path: shown, found: version }),
-        () => Ok(Found::Ours),
+        () => Ok(Found::Ours { format: version }),
     }
 }
 
@@ -115,20 +118,12 @@ pub async fn create(path: &Path) -> Result<(), StoreError> {
             .mode(0o600)
             .open(&unfinished)
             .map_err(|error| StoreError::from_io(path, &error))?;
-        write_schema(&unfinished)
+        migrate::write_new(&unfinished)
             .await
             .map_err(|error| StoreError::from_sqlx(&path.display().to_string(), error))?;
         fs::rename(&unfinished, path).map_err(|error| StoreError::from_io(path, &error))
     };
     made.await
-}
-
-async fn write_schema(path: &Path) -> Result<(), sqlx::Error> {
-    // Not WAL yet: the header must be in the file itself for `inspect` to see.
-    let options = SqliteConnectOptions::new().filename(path);
-    let mut connection = SqliteConnection::connect_with(&options).await?;
-    sqlx::raw_sql(include_str!("schema.sql")).execute(&mut connection).await?;
-    connection.close().await
 }
 
 /// Held by the one process that may write. The system drops it when the process ends, however it ends.
@@ -157,7 +152,7 @@ impl Lock {
     }
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
     name.push(ending);

@@ -2,7 +2,12 @@
 
 mod dead_letters;
 mod file;
+mod migrate;
+mod pack;
 mod payloads;
+mod seek;
+mod side;
+mod upkeep;
 
 use std::{collections::HashMap, path::Path};
 
@@ -14,6 +19,7 @@ use sqlx::{
 use tokio::sync::Mutex;
 
 pub use file::{Access, StoreError};
+pub use upkeep::{Checked, Cleaned, Prune};
 
 use crate::view::summary;
 
@@ -22,6 +28,7 @@ pub struct Store {
     path: String,
     writer: Option<Mutex<Writer>>,
     readers: SqlitePool,
+    side: side::Side,
     /// Held as long as the store is open for writing: one engine per store.
     _lock: Option<file::Lock>,
 }
@@ -47,7 +54,10 @@ impl Store {
             Access::Read => None,
         };
         match (found, access) {
-            (file::Found::Ours, _) => {}
+            (file::Found::Ours { format }, Access::Write) => migrate::bring_up(path, format).await?,
+            (file::Found::Ours { format }, Access::Read) => {
+                migrate::bring_up_for_reader(path, format).await?
+            }
             (file::Found::Nothing, Access::Write) => file::create(path).await?,
             (file::Found::Nothing, Access::Read) => return Err(StoreError::Missing { path: shown }),
         }
@@ -70,7 +80,7 @@ impl Store {
             Access::Read => None,
         };
         let readers = SqlitePoolOptions::new().max_connections(2).connect_lazy_with(options.read_only(true));
-        Ok(Self { path: shown, writer, readers, _lock: lock })
+        Ok(Self { path: shown, writer, readers, side: side::Side::of(path), _lock: lock })
     }
 
     /// Appends events in one transaction: all of them are durable afterwards, or none.
@@ -106,11 +116,20 @@ impl Store {
 
     /// The whole recording of an execution; empty if it is unknown.
     pub async fn events(&self, execution: &ExecutionId) -> Result<Vec<Event>, StoreError> {
+        self.events_after(execution, 0).await
+    }
+
+    /// What was recorded after this position.
+    pub async fn events_after(
+        &self,
+        execution: &ExecutionId,
+        position: u64,
+    ) -> Result<Vec<Event>, StoreError> {
         let wrap = |error| StoreError::from_sqlx(&self.path, error);
         let query = "SELECT e.seq, e.at, e.body FROM events e JOIN executions x ON x.id = e.execution \
-                     WHERE x.execution_id = ? ORDER BY e.seq";
-        let rows =
-            sqlx::query(query).bind(execution.as_str()).fetch_all(&self.readers).await.map_err(wrap)?;
+                     WHERE x.execution_id = ? AND e.seq > ? ORDER BY e.seq";
+        let query = sqlx::query(query).bind(execution.as_str()).bind(position.cast_signed());
+        let rows = query.fetch_all(&self.readers).await.map_err(wrap)?;
         let mut events = Vec::with_capacity(rows.len());
         let mut loaded: HashMap<String, Payload> = HashMap::new();
         for row in &rows {
@@ -134,13 +153,14 @@ impl Store {
         if let Some(known) = loaded.get(&hash) {
             return Ok(known.clone());
         }
-        let row = sqlx::query("SELECT body FROM payloads WHERE hash = ?")
+        let row = sqlx::query("SELECT hash, body, packed FROM payloads WHERE hash = ?")
             .bind(&hash)
             .fetch_optional(&self.readers)
             .await
             .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
         let damaged = |detail: String| StoreError::Damaged { path: self.path.clone(), detail };
-        let text: String = row.ok_or_else(|| damaged(format!("payload {hash} is missing")))?.get(0);
+        let row = row.ok_or_else(|| damaged(format!("payload {hash} is missing")))?;
+        let text = payloads::text_of(&row).map_err(damaged)?;
         let payload = Payload::from_text(text).map_err(|error| damaged(error.to_string()))?;
         loaded.insert(hash, payload.clone());
         Ok(payload)

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use protocol::{Fact, Payload};
 use serde_json::json;
-use sqlx::SqliteConnection;
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+
+use super::pack;
 
 /// Smaller payloads stay in the event: a row of their own would cost more than it saves.
 const INLINE_BYTES: usize = 1024;
@@ -46,9 +48,11 @@ impl Interned {
         let text = payload.text();
         let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
         if !self.0.contains(&hash) {
-            sqlx::query("INSERT OR IGNORE INTO payloads (hash, body) VALUES (?, ?)")
+            let packed = pack::pack(text);
+            sqlx::query("INSERT OR IGNORE INTO payloads (hash, body, packed) VALUES (?, ?, ?)")
                 .bind(&hash)
-                .bind(text)
+                .bind(if packed.is_some() { "" } else { text })
+                .bind(packed)
                 .execute(connection)
                 .await?;
             if self.0.len() >= REMEMBERED {
@@ -73,4 +77,19 @@ pub fn stored_hash(payload: &Payload) -> Option<String> {
         return None;
     }
     payload.value()["$payload"].as_str().map(str::to_owned)
+}
+
+/// The hashes in the markers of an event, as it is stored. Somebody's data may look like a marker; that does no harm
+/// to whoever only wants to know what is needed.
+pub fn marked(body: &str) -> impl Iterator<Item = &str> {
+    let behind = body.split(MARKER).skip(1);
+    behind.filter_map(|text| text.trim_start().strip_prefix('"')?.split('"').next())
+}
+
+/// The text in a row of `hash`, `body` and `packed`.
+pub fn text_of(row: &SqliteRow) -> Result<String, String> {
+    match row.get::<Option<&[u8]>, _>(2) {
+        Some(packed) => pack::unpack(packed),
+        None => Ok(row.get(1)),
+    }
 }

@@ -1,6 +1,4 @@
--- Format 1. The two numbers are checked before SQLite opens the file (see file.rs).
-PRAGMA application_id = 0x52474c53;
-PRAGMA user_version = 1;
+-- Format 1: executions, events, payloads. A format is never changed once it was released; see migrate.rs.
 
 CREATE TABLE executions (
     id           INTEGER PRIMARY KEY,

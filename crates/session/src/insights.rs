@@ -1,0 +1,52 @@
+//! The executions that somebody looks at closely. Each is folded once and then kept up with, so that a question costs
+//! as much as has happened since the last one.
+
+use std::sync::Arc;
+
+use protocol::{ExecutionId, Problem};
+use recording::{Insight, Store};
+use tokio::sync::Mutex;
+
+use crate::{
+    problem::{from_ledger, from_store},
+    unknown,
+};
+
+/// More than this many executions are not looked at at once; the one that was looked at least lately is forgotten.
+const KEPT: usize = 4;
+
+pub struct Insights {
+    store: Arc<Store>,
+    /// The one that was asked about last stands last.
+    kept: Mutex<Vec<Insight>>,
+}
+
+impl Insights {
+    pub fn new(store: Arc<Store>) -> Self {
+        Self { store, kept: Mutex::new(Vec::new()) }
+    }
+
+    /// Asks about an execution as it is now.
+    pub async fn ask<T>(
+        &self,
+        id: &ExecutionId,
+        question: impl FnOnce(&Insight) -> T + Send,
+    ) -> Result<T, Problem> {
+        let mut kept = self.kept.lock().await;
+        let known = kept.iter().position(|insight| insight.execution_id() == id).map(|at| kept.remove(at));
+        let position = known.as_ref().map_or(0, Insight::position);
+        let events = self.store.events_after(id, position).await.map_err(|error| from_store(&error))?;
+        let mut insight = match known {
+            Some(known) => known,
+            None if events.is_empty() => return Err(unknown(id)),
+            None => Insight::begin(&events).map_err(|error| from_ledger(&error))?,
+        };
+        insight.extend(&events);
+        let answer = question(&insight);
+        if kept.len() >= KEPT {
+            kept.remove(0);
+        }
+        kept.push(insight);
+        Ok(answer)
+    }
+}

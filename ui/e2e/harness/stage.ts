@@ -1,0 +1,149 @@
+/** A host, a browser and a page in front of it, for one file of tests. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Browser, type Page, chromium } from 'playwright-core';
+import { eventually } from './eventually';
+import { openPage } from './freshUi';
+import { type Place, binary, makePlace } from './place';
+import { Process } from './process';
+
+const CHROMIUM_ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+export const RUN_LIMIT_MILLIS = 60_000;
+
+export const byId = (id: string): string => `[data-testid="${id}"]`;
+
+export class Stage {
+  readonly place: Place;
+  readonly page: Page;
+  /** What the page complained about. */
+  readonly complaints: string[] = [];
+  private readonly server: Process;
+  private readonly browser: Browser;
+
+  private constructor(place: Place, server: Process, browser: Browser, page: Page) {
+    this.place = place;
+    this.server = server;
+    this.browser = browser;
+    this.page = page;
+    page.setDefaultTimeout(10_000);
+    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.complaints.push(`${message.text()} ${message.location().url}`);
+    });
+  }
+
+  /** `workflows` are written into the folder beside the samples, by file name. */
+  static async open(workflows: { [file: string]: unknown } = {}): Promise<Stage> {
+    const place = makePlace();
+    for (const [file, workflow] of Object.entries(workflows)) {
+      writeFileSync(join(place.workflows, file), JSON.stringify(workflow, null, 2));
+    }
+    const program = binary('RUNEGLASS_BIN', '../target/debug/runeglass');
+    const server = new Process(program, ['serve', place.workflows, '--store', place.store, '--private-addresses', 'yes']);
+    const url = await server.says(/(http:\/\/127\.0\.0\.1:\d+\/\?token=\S+)/);
+    const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: CHROMIUM_ARGS });
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme: 'light' });
+    const stage = new Stage(place, server, browser, page);
+    await openPage(page, url);
+    return stage;
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    await this.server.end();
+    this.place.remove();
+  }
+
+  soon<T>(what: string, look: () => Promise<T | null>, limitMillis = 10_000): Promise<T> {
+    return eventually(what, limitMillis, look, () => this.situation());
+  }
+
+  shown(selector: string, limitMillis?: number): Promise<true> {
+    const look = async (): Promise<true | null> => ((await this.page.locator(selector).first().isVisible()) ? true : null);
+    return this.soon(`${selector} to be shown`, look, limitMillis);
+  }
+
+  says(selector: string, words: string | RegExp, limitMillis?: number): Promise<string> {
+    const look = async (): Promise<string | null> => {
+      const text = await this.page.locator(selector).first().textContent({ timeout: 500 }).catch(() => null);
+      return text !== null && text.search(words) >= 0 ? text : null;
+    };
+    return this.soon(`${selector} to say ${words}`, look, limitMillis);
+  }
+
+  async openWorkflow(path: string, someNode: string): Promise<void> {
+    await this.shown(byId(`workflow-${path}`));
+    await this.page.click(byId(`workflow-${path}`));
+    await this.shown(byId(`node-${someNode}`));
+  }
+
+  /** Starts what is open and waits until it is seen to run. */
+  async run(): Promise<void> {
+    const rows = this.page.locator('[data-testid^="execution-"][data-roving]');
+    const before = await rows.count();
+    await this.page.click(byId('run'));
+    await this.soon('a new execution in the list', async () => ((await rows.count()) > before ? true : null));
+  }
+
+  async runToEnd(): Promise<string> {
+    await this.run();
+    return this.ended();
+  }
+
+  ended(): Promise<string> {
+    const look = async (): Promise<string | null> => {
+      const phase = await this.page.locator(byId('execution-phase')).getAttribute('data-phase');
+      const drawn = (await this.page.locator('.card').count()) > 0;
+      return drawn && phase !== null && phase !== 'running' ? phase : null;
+    };
+    return this.soon('the execution to end', look, RUN_LIMIT_MILLIS);
+  }
+
+  /** The scene in both sizes and both themes. */
+  async shoot(name: string): Promise<void> {
+    for (const [width, height] of [[1280, 800], [1920, 1080]] as const) {
+      await this.page.setViewportSize({ width, height });
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await this.page.emulateMedia({ colorScheme });
+        await this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+        await this.page.screenshot({ path: this.place.shot(`${name}-${width}-${colorScheme}`) });
+      }
+    }
+    await this.page.setViewportSize({ width: 1280, height: 800 });
+    await this.page.emulateMedia({ colorScheme: 'light' });
+  }
+
+  /** Frames per second while `act` goes on again and again in the page for a second. */
+  framesPerSecond(selector: string, act: 'scroll'): Promise<number> {
+    return this.page.evaluate(
+      ([target]) =>
+        new Promise<number>((done) => {
+          const element = document.querySelector(target ?? '');
+          const began = performance.now();
+          let frames = 0;
+          const frame = (): void => {
+            frames += 1;
+            if (element) element.scrollTop += 60;
+            const took = performance.now() - began;
+            if (took < 2_000) requestAnimationFrame(frame);
+            else done((frames * 1_000) / took);
+          };
+          requestAnimationFrame(frame);
+        }),
+      [selector, act],
+    );
+  }
+
+  private async situation(): Promise<string> {
+    const text = await this.page.evaluate(() => document.body.innerText).catch(() => 'the page is gone');
+    return `--- page\n${text.slice(0, 3_000)}\n--- server\n${this.server.output.slice(-3_000)}`;
+  }
+}

@@ -1,0 +1,51 @@
+import type { ReactElement } from 'react';
+import type { FailureGroup } from '../generated/protocol';
+import { formatCount } from '../shared/format';
+import { codeOfGroup } from '../shared/itemStates';
+import { moveFocus } from '../shared/roving';
+import { titleOf } from '../shared/title';
+import type { ItemFilter } from '../state/itemCells';
+import { nodeById, shownDefinition } from '../state/selectors';
+import { useStore } from '../state/store';
+
+interface Props {
+  groups: FailureGroup[];
+  filter: ItemFilter;
+  onFilter: (filter: ItemFilter) => void;
+}
+
+/** Failures that say the same but for numbers and names, the most frequent first. */
+export function FailureGroups({ groups, filter, onFilter }: Props): ReactElement {
+  const sorted = groups.map((group, at) => ({ group, code: codeOfGroup(at) })).toSorted((a, b) => b.group.count - a.group.count);
+  return (
+    <ul className="failure-groups" aria-label="Failures" onKeyDown={moveFocus}>
+      {sorted.map(({ group, code }, at) => {
+        const pressed = filter.type === 'group' && filter.code === code;
+        return (
+          <li key={code}>
+            <button
+              type="button"
+              data-roving
+              tabIndex={at === 0 ? 0 : -1}
+              className="row failure-group"
+              aria-pressed={pressed}
+              title={group.message}
+              onClick={() => onFilter(pressed ? { type: 'all' } : { type: 'group', code })}
+            >
+              <span className="failure-count numbers">{formatCount(group.count)} ×</span>
+              <span className="failure-text">
+                <span className="failure-message">{group.message}</span>
+                <Where nodeId={group.node_id} />
+              </span>
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Where({ nodeId }: { nodeId: string }): ReactElement {
+  const node = useStore((state) => nodeById(shownDefinition(state), nodeId));
+  return <span className="failure-where">at {node ? titleOf(node) : nodeId}</span>;
+}
