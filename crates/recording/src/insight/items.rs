@@ -5,10 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use engine::{
-    Plan,
-    nodes::{Inbox, ScopeEffect},
-};
+use engine::{Input, Plan};
 use protocol::{
     Consequence, Echo, EdgeId, Event, Fact, FanOutPlace, Firing, ItemDetail, ItemGrid, ItemNode, Lineage,
     MessageId, Millis, NodeError, NodeId, NodeState, Payload, PayloadView, Skipped,
@@ -56,20 +53,17 @@ impl Shape {
             joins: HashSet::new(),
         };
         for (place, node) in plan.nodes.iter().enumerate() {
-            if let Some(&split) = node.scope_of_output().last() {
+            if let Some(&split) = node.fires.last() {
                 let rows = shape.nodes.entry(split).or_default();
                 shape.node_rows[place] = rows.len();
                 rows.push(place);
             }
-            if node.kind.inbox(&node.source) != Inbox::None {
+            if !matches!(plan.flow.inputs[place], Input::Each | Input::Exclusive { .. }) {
                 shape.joins.insert(place);
             }
         }
         for (place, edge) in plan.edges.iter().enumerate() {
-            let from = &plan.nodes[edge.from];
-            let is_inside = from.kind.scope() == ScopeEffect::Push && from.on_error != Some(place);
-            let split = if is_inside { Some(edge.from) } else { from.scope_of_output().last().copied() };
-            if let Some(split) = split {
+            if let Some(&split) = edge.scope.last() {
                 let rows = shape.edges.entry(split).or_default();
                 shape.edge_rows[place] = rows.len();
                 rows.push(place);
@@ -184,7 +178,7 @@ impl Items {
             for &edge in &taken {
                 grid.travel(self.shape.edge_rows[edge], index);
                 let to = self.plan.edges[edge].to;
-                if self.plan.nodes[to].scope_of_output().last() == Some(&split) {
+                if self.plan.nodes[to].fires.last() == Some(&split) {
                     grid.mark(self.shape.node_rows[to], index, Cell::Queued);
                 }
             }
@@ -249,7 +243,7 @@ impl Items {
 
     fn mark(&mut self, node: usize, lineage: &Lineage, cell: Cell) {
         let row = self.shape.node_rows[node];
-        let depth = self.plan.nodes[node].scope_of_output().len();
+        let depth = self.plan.nodes[node].fires.len();
         // What is skipped on an outer level has no key of its own on this one.
         if depth == 0 || lineage.steps().len() != depth {
             return;
@@ -263,7 +257,7 @@ impl Items {
         let step = lineage.steps().get(level)?;
         let split = self.plan.node(&step.split)?;
         let grid = self.grids.get_mut(&(split, lineage.prefix(level)))?;
-        Some((grid, step.index))
+        Some((grid, step.place() as u32))
     }
 
     /// The items of a fan-out; without a total where it has not fired.
