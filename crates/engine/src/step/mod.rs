@@ -3,7 +3,10 @@
 mod attempt;
 mod context;
 
-use std::sync::{Arc, LazyLock};
+use std::{
+    fmt,
+    sync::{Arc, LazyLock, OnceLock},
+};
 
 use protocol::{
     Consequence, ErrorCode, ErrorPolicy, ExecutionId, Lineage, MessageId, Millis, NodeError, Payload,
@@ -75,23 +78,37 @@ pub enum Slot {
 }
 
 /// What the handles of a node have brought.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Inputs {
     /// By handle. One that brought nothing, and need not, is absent.
     pub values: Vec<(Arc<str>, Payload)>,
     /// For a node that takes its items in order: what it has done with those before.
     pub tally: Tally,
+    /// As one object, once somebody has asked.
+    whole: OnceLock<Payload>,
 }
 
 impl Inputs {
+    pub fn new(values: Vec<(Arc<str>, Payload)>) -> Self {
+        Self { values, ..Self::default() }
+    }
+
     /// As one object.
     pub fn object(&self) -> Payload {
         let field = |(handle, value): &(Arc<str>, Payload)| (handle.to_string(), value.value().clone());
-        Payload::new(Value::Object(self.values.iter().map(field).collect()))
+        let whole = || Payload::new(Value::Object(self.values.iter().map(field).collect()));
+        self.whole.get_or_init(whole).clone()
     }
 
     pub fn get(&self, handle: &str) -> Option<&Payload> {
         self.values.iter().find(|(name, _)| &**name == handle).map(|(_, value)| value)
+    }
+}
+
+impl fmt::Debug for Inputs {
+    /// Whether somebody has asked for the whole is nobody's business.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inputs").field("values", &self.values).field("tally", &self.tally).finish()
     }
 }
 
@@ -307,7 +324,9 @@ fn resolved_parameters(
         Some(Joined::Inputs(inputs)) => inputs.values.as_slice(),
         _ => &[],
     };
-    if let (Some(always), []) = (&node.constant_parameters, brought) {
+    let is_parameter = |handle: &str| node.kind.parameters().iter().any(|known| known.name == handle);
+    let mut brought = brought.iter().filter(|(handle, _)| is_parameter(handle)).peekable();
+    if let (Some(always), None) = (&node.constant_parameters, brought.peek()) {
         return Ok(always.clone());
     }
     let find = |key: &str| known(&message.context, joined, key);
@@ -315,8 +334,7 @@ fn resolved_parameters(
     let scope = Scope { names: &plan.names, find: &find, keys: &keys, moment };
     let mut resolved = Map::new();
     // What a handle has brought counts, not what is written for when it brings nothing.
-    let is_parameter = |handle: &str| node.kind.parameters().iter().any(|known| known.name == handle);
-    for (handle, value) in brought.iter().filter(|(handle, _)| is_parameter(handle)) {
+    for (handle, value) in brought {
         resolved.insert(handle.to_string(), value.value().clone());
     }
     for (name, raw) in &node.source.parameters {

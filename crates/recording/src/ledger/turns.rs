@@ -124,7 +124,6 @@ impl Ledger {
     /// What one edge brings to a node with one input, or none if the node asks for nothing by name.
     pub(super) fn brought(&self, edge: usize, result: &protocol::Payload) -> Option<Joined> {
         let handle = self.plan.edges[edge].input.as_ref()?;
-        let values = vec![(Arc::clone(handle), result.clone())];
-        Some(Joined::Inputs(Inputs { values, tally: Tally::default() }))
+        Some(Joined::Inputs(Inputs::new(vec![(Arc::clone(handle), result.clone())])))
     }
 }
