@@ -5,14 +5,13 @@ use std::{
     sync::Arc,
 };
 
-use engine::{
-    Plan,
-    nodes::{Inbox, ScopeEffect},
-};
+use engine::{Input, Plan};
 use protocol::{
     Consequence, Echo, EdgeId, Event, Fact, FanOutPlace, Firing, ItemDetail, ItemGrid, ItemNode, Lineage,
     MessageId, Millis, NodeError, NodeId, NodeState, Payload, PayloadView, Skipped,
 };
+
+use serde_json::value::RawValue;
 
 use super::grid::{Cell, Grid, Item};
 
@@ -56,20 +55,17 @@ impl Shape {
             joins: HashSet::new(),
         };
         for (place, node) in plan.nodes.iter().enumerate() {
-            if let Some(&split) = node.scope_of_output().last() {
+            if let Some(&split) = node.fires.last() {
                 let rows = shape.nodes.entry(split).or_default();
                 shape.node_rows[place] = rows.len();
                 rows.push(place);
             }
-            if node.kind.inbox(&node.source) != Inbox::None {
+            if !matches!(plan.flow.inputs[place], Input::Each | Input::Exclusive { .. }) {
                 shape.joins.insert(place);
             }
         }
         for (place, edge) in plan.edges.iter().enumerate() {
-            let from = &plan.nodes[edge.from];
-            let is_inside = from.kind.scope() == ScopeEffect::Push && from.on_error != Some(place);
-            let split = if is_inside { Some(edge.from) } else { from.scope_of_output().last().copied() };
-            if let Some(split) = split {
+            if let Some(&split) = edge.scope.last() {
                 let rows = shape.edges.entry(split).or_default();
                 shape.edge_rows[place] = rows.len();
                 rows.push(place);
@@ -98,7 +94,7 @@ impl Items {
             Fact::NodeSucceeded(done) => {
                 self.finish(&done.firing, Cell::Success);
                 match &done.items {
-                    Some(items) => self.spread(&done.firing, items, &done.output, &done.taken),
+                    Some(items) => self.spread(&done.firing, items, &done.taken),
                     None => self.follow(&done.firing, &done.taken),
                 }
                 self.hear(&done.echo);
@@ -171,9 +167,10 @@ impl Items {
         }
     }
 
-    fn spread(&mut self, firing: &Firing, items: &Payload, output: &Payload, taken: &[EdgeId]) {
+    fn spread(&mut self, firing: &Firing, items: &Payload, taken: &[EdgeId]) {
         let Some(split) = self.plan.node(&firing.node_id) else { return };
-        let total = output.value()["count"].as_u64().unwrap_or(0) as usize;
+        let elements: Result<Vec<&RawValue>, _> = serde_json::from_str(items.text());
+        let total = elements.map_or(0, |elements| elements.len());
         let taken: Vec<usize> = taken.iter().filter_map(|id| self.plan.edge_of(split, id)).collect();
         let rows = |rows: &HashMap<usize, Vec<usize>>| rows.get(&split).map_or(0, Vec::len);
         let mut grid = Grid::new(total, rows(&self.shape.nodes), rows(&self.shape.edges), items.clone());
@@ -184,7 +181,7 @@ impl Items {
             for &edge in &taken {
                 grid.travel(self.shape.edge_rows[edge], index);
                 let to = self.plan.edges[edge].to;
-                if self.plan.nodes[to].scope_of_output().last() == Some(&split) {
+                if self.plan.nodes[to].fires.last() == Some(&split) {
                     grid.mark(self.shape.node_rows[to], index, Cell::Queued);
                 }
             }
@@ -249,7 +246,7 @@ impl Items {
 
     fn mark(&mut self, node: usize, lineage: &Lineage, cell: Cell) {
         let row = self.shape.node_rows[node];
-        let depth = self.plan.nodes[node].scope_of_output().len();
+        let depth = self.plan.nodes[node].fires.len();
         // What is skipped on an outer level has no key of its own on this one.
         if depth == 0 || lineage.steps().len() != depth {
             return;
@@ -264,6 +261,11 @@ impl Items {
         let split = self.plan.node(&step.split)?;
         let grid = self.grids.get_mut(&(split, lineage.prefix(level)))?;
         Some((grid, step.index))
+    }
+
+    /// How many items a fan-out has; `None` where it has not fired.
+    pub fn total(&self, split: usize, lineage: &Lineage) -> Option<usize> {
+        self.grids.get(&(split, lineage.clone())).map(Grid::len)
     }
 
     /// The items of a fan-out; without a total where it has not fired.
@@ -321,7 +323,7 @@ impl Items {
 
     /// The lineage of a split, by the indexes of the items it stands in. The totals are what the outer grids say.
     fn lineage(&self, split: usize, parent: &[u32]) -> Option<Lineage> {
-        let scope = &self.plan.nodes[split].scope;
+        let scope = &self.plan.nodes[split].fires;
         if scope.len() != parent.len() {
             return None;
         }
