@@ -14,7 +14,7 @@ fn place(split: &str, parent: &[u32]) -> FanOutPlace {
 
 fn insight(events: &[Event]) -> Insight {
     let mut insight = Insight::begin(events).expect("a recording");
-    insight.extend(events);
+    insight.extend(events).expect("it adds up");
     insight
 }
 
@@ -29,7 +29,7 @@ fn check_changes(ran: &Ran, place: &FanOutPlace) -> Vec<String> {
     let mut shown: Vec<char> = Vec::new();
     let (mut since, mut seen) = (0, Vec::new());
     for event in &ran.events {
-        insight.extend(std::slice::from_ref(event));
+        insight.extend(std::slice::from_ref(event)).expect("it adds up");
         let grid = insight.item_grid(place, since);
         since = grid.position;
         shown.resize(grid.total.unwrap_or(0) as usize, 'q');

@@ -105,8 +105,12 @@ async fn a_schedule_starts_its_own_trigger_again_and_again() {
     let started: Vec<i64> = snapshot.executions.iter().map(|summary| summary.started_at).collect();
     assert_eq!(started, [30 * SECOND, 20 * SECOND, 10 * SECOND]);
     let execution_id = snapshot.executions[0].execution_id.clone();
-    let request =
-        Request::NodeDetail { execution_id: execution_id.clone(), node_id: "clock".into(), key: None };
+    let request = Request::NodeDetail {
+        execution_id: execution_id.clone(),
+        node_id: "clock".into(),
+        key: None,
+        at: None,
+    };
     let Response::NodeDetail(detail) = host.ask(request).await else { panic!("a detail") };
     let detail = serde_json::to_value(&*detail).expect("JSON");
     assert_eq!(

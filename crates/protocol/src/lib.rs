@@ -3,6 +3,7 @@
 //! Nothing here does anything. Types that reach the user interface derive [`ts_rs::TS`]; the generated
 //! TypeScript is committed and a test fails when it drifts.
 
+mod barrier;
 mod diagnostic;
 mod error;
 mod event;
@@ -14,9 +15,12 @@ mod payload;
 mod recorded;
 mod request;
 mod time;
+mod timeline;
 mod view;
+mod waits;
 mod workflow;
 
+pub use barrier::{BarrierPlace, BarrierView, MissingPart, PartAt, Whereabouts};
 pub use diagnostic::{Diagnostic, DiagnosticCode, Place, Severity};
 pub use error::{ErrorCode, NodeError, Problem, ProblemCode};
 pub use event::{
@@ -33,8 +37,10 @@ pub use payload::Payload;
 pub use recorded::{Recording, TimedPatch};
 pub use request::{Request, Response, Snapshot, Update};
 pub use time::{Millis, iso8601, parse_moment};
+pub use timeline::{Bar, BarKind, PastView, Tick, Timeline, TimelineRow, When};
 pub use view::{
     Counts, DeadLetter, EdgeView, ExecutionPhase, ExecutionSummary, ExecutionView, FailedAttempt, FiringView,
     NodeDetail, NodeState, NodeView, PayloadView, Progress, ViewPatch, WorkflowEntry,
 };
+pub use waits::{TimerPurpose, TimerView, WaitBoard};
 pub use workflow::{Credentials, Edge, ErrorPolicy, Node, Workflow};

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ExecutionId, ExecutionSummary, ExecutionView, FanOutPlace, ItemDetail, ItemGrid, LineageKey, NodeDetail,
-    NodeId, Problem, Recording, ViewPatch, WorkflowEntry,
+    BarrierView, ExecutionId, ExecutionSummary, ExecutionView, FanOutPlace, ItemDetail, ItemGrid, LineageKey,
+    NodeDetail, NodeId, PastView, Problem, Recording, Timeline, ViewPatch, WaitBoard, When, WorkflowEntry,
 };
 
 /// A wish of the user.
@@ -34,6 +34,10 @@ pub enum Request {
         #[serde(default)]
         #[ts(optional = nullable)]
         key: Option<LineageKey>,
+        /// As it was after this many events; as it is now where absent.
+        #[serde(default)]
+        #[ts(optional = nullable, type = "number")]
+        at: Option<u64>,
     },
     /// The items of a fan-out. → `Response::Items`
     Items {
@@ -43,9 +47,36 @@ pub enum Request {
         #[serde(default)]
         #[ts(type = "number")]
         since: u64,
+        /// As it was after this many events; as it is now where absent.
+        #[serde(default)]
+        #[ts(optional = nullable, type = "number")]
+        at: Option<u64>,
     },
     /// One item of a fan-out. → `Response::Item`
-    Item { execution_id: ExecutionId, place: FanOutPlace, index: u32 },
+    Item {
+        execution_id: ExecutionId,
+        place: FanOutPlace,
+        index: u32,
+        /// As it was after this many events; as it is now where absent.
+        #[serde(default)]
+        #[ts(optional = nullable, type = "number")]
+        at: Option<u64>,
+    },
+    /// What a join waits for. → `Response::Barrier`
+    Barrier {
+        execution_id: ExecutionId,
+        node_id: NodeId,
+        /// As it was after this many events; as it is now where absent.
+        #[serde(default)]
+        #[ts(optional = nullable, type = "number")]
+        at: Option<u64>,
+    },
+    /// Everything that waits for a moment. → `Response::Waits`
+    Waits,
+    /// When what happened where. → `Response::Timeline`
+    Timeline { execution_id: ExecutionId },
+    /// The execution as it was. → `Response::Past`
+    ViewAt { execution_id: ExecutionId, when: When },
     /// The whole execution as one document that opens anywhere. → `Response::Recording`
     Record { execution_id: ExecutionId },
 }
@@ -61,6 +92,10 @@ pub enum Response {
     NodeDetail(Box<NodeDetail>),
     Items(Box<ItemGrid>),
     Item(Box<ItemDetail>),
+    Barrier(Box<BarrierView>),
+    Waits(Box<WaitBoard>),
+    Timeline(Box<Timeline>),
+    Past(Box<PastView>),
     Recording(Box<Recording>),
 }
 

@@ -133,6 +133,9 @@ pub struct EdgeView {
     pub messages: usize,
     /// Of these, messages that a join did not take: it had its winner, or had given up.
     pub ignored: usize,
+    /// Of these, messages that came after the join had given up; the others lost a race.
+    #[serde(default)]
+    pub late: usize,
     /// True once it is known that nothing will travel along it.
     pub skipped: bool,
 }

@@ -25,7 +25,8 @@ pub fn node_detail_at(events: &[Event], node: &NodeId, key: &LineageKey) -> Resu
     let wanted = |firing: &Firing| firing.node_id == *node && firing.lineage.key() == *key;
     let near: Vec<Event> = events.iter().filter(|event| is_near(event, key)).cloned().collect();
     let mut found = collect_from(&near, wanted, Completeness::Parts)?;
-    if found.is_empty() && near.len() < events.len() {
+    let is_whole = events.last().is_some_and(|last| last.seq == events.len() as u64);
+    if found.is_empty() && is_whole {
         found = collect(events, wanted)?;
     }
     Ok(page(events, node, found.remove(node).unwrap_or_default()))

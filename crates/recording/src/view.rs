@@ -8,7 +8,7 @@ use engine::Input;
 use protocol::{
     AttemptFailed, Echo, EdgeId, EdgeView, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted,
     ExecutionStatus, ExecutionSummary, ExecutionView, Fact, Firing, Ignored, Lineage, MessageId, Millis,
-    NodeError, NodeId, NodeState, NodeView, Progress, Skipped, ViewPatch, Workflow,
+    NodeError, NodeId, NodeState, NodeView, Progress, Skipped, ViewPatch, WhyIgnored, Workflow,
 };
 
 pub use state::ViewState;
@@ -176,8 +176,11 @@ impl ViewFold {
     }
 
     fn hear(&mut self, echo: &Echo) {
-        for Ignored { edge_id, .. } in &echo.ignored {
-            self.change_edge(edge_id, |edge| edge.ignored += 1);
+        for Ignored { edge_id, why, .. } in &echo.ignored {
+            self.change_edge(edge_id, |edge| {
+                edge.ignored += 1;
+                edge.late += usize::from(*why == WhyIgnored::Late);
+            });
         }
         for arrival in &echo.arrivals {
             let heard = Progress { arrived: arrival.arrived as usize, expected: arrival.expected as usize };

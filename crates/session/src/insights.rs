@@ -19,15 +19,52 @@ pub struct Insights {
     store: Arc<Store>,
     /// The one that was asked about last stands last.
     kept: Mutex<Vec<Insight>>,
+    /// The one that was looked at in its past. Who goes forward goes on from there.
+    past: Mutex<Option<Insight>>,
 }
 
 impl Insights {
     pub fn new(store: Arc<Store>) -> Self {
-        Self { store, kept: Mutex::new(Vec::new()) }
+        Self { store, kept: Mutex::new(Vec::new()), past: Mutex::new(None) }
     }
 
-    /// Asks about an execution as it is now.
+    /// Asks about an execution as it is now, or as it was after some of its events.
     pub async fn ask<T>(
+        &self,
+        id: &ExecutionId,
+        at: Option<u64>,
+        question: impl FnOnce(&Insight) -> T + Send,
+    ) -> Result<T, Problem> {
+        match at {
+            Some(position) => self.ask_past(id, position, question).await,
+            None => self.ask_now(id, question).await,
+        }
+    }
+
+    async fn ask_past<T>(
+        &self,
+        id: &ExecutionId,
+        position: u64,
+        question: impl FnOnce(&Insight) -> T + Send,
+    ) -> Result<T, Problem> {
+        let mut past = self.past.lock().await;
+        let usable = |insight: &Insight| insight.execution_id() == id && insight.position() <= position;
+        let known = past.take().filter(usable);
+        let after = known.as_ref().map_or(0, Insight::position);
+        let mut events = self.store.events_after(id, after).await.map_err(|error| from_store(&error))?;
+        let mut insight = match known {
+            Some(known) => known,
+            None if events.is_empty() => return Err(unknown(id)),
+            None => Insight::begin(&events).map_err(|error| from_ledger(&error))?,
+        };
+        events.retain(|event| event.seq <= position);
+        insight.extend(&events).map_err(|error| from_ledger(&error))?;
+        let answer = question(&insight);
+        *past = Some(insight);
+        Ok(answer)
+    }
+
+    async fn ask_now<T>(
         &self,
         id: &ExecutionId,
         question: impl FnOnce(&Insight) -> T + Send,
@@ -41,7 +78,7 @@ impl Insights {
             None if events.is_empty() => return Err(unknown(id)),
             None => Insight::begin(&events).map_err(|error| from_ledger(&error))?,
         };
-        insight.extend(&events);
+        insight.extend(&events).map_err(|error| from_ledger(&error))?;
         let answer = question(&insight);
         if kept.len() >= KEPT {
             kept.remove(0);

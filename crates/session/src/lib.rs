@@ -17,10 +17,10 @@ use std::{
 use embedded::{Embedded, Start};
 use engine::{Loaded, Plan};
 use protocol::{
-    Event, ExecutionId, ExecutionView, FanOutPlace, ItemDetail, LineageKey, NodeDetail, NodeId, Payload,
-    Problem, ProblemCode, Recording, Request, Response, Snapshot, Update, WorkflowId,
+    Event, ExecutionId, ExecutionView, FanOutPlace, ItemDetail, LineageKey, NodeDetail, NodeId, PastView,
+    Payload, Problem, ProblemCode, Recording, Request, Response, Snapshot, Update, When, WorkflowId,
 };
-use recording::{Access, Store, ViewFold};
+use recording::{Access, Store, TimerFold, ViewFold};
 use runtime::{
     Metrics, Outside, Workshop, World,
     credentials::{Environment, Keeper, Keychain},
@@ -128,7 +128,7 @@ impl Session {
         if options.recover {
             for id in store.unfinished().await.map_err(|error| from_store(&error))? {
                 let events = store.events(&id).await.map_err(|error| from_store(&error))?;
-                live.adopt(ViewFold::replay(&events));
+                live.adopt(ViewFold::replay(&events), TimerFold::replay(&events));
             }
             recovered = engine.recover(&store).await.map_err(|error| from_engine(&error))?;
         }
@@ -168,16 +168,28 @@ impl Session {
             Request::Execution { execution_id } => {
                 self.execution(&execution_id).await.map(|view| Response::Execution(Box::new(view)))
             }
-            Request::NodeDetail { execution_id, node_id, key } => self
-                .node_detail(&execution_id, &node_id, key.as_ref())
+            Request::NodeDetail { execution_id, node_id, key, at } => self
+                .node_detail(&execution_id, &node_id, key.as_ref(), at)
                 .await
                 .map(|detail| Response::NodeDetail(Box::new(detail))),
-            Request::Items { execution_id, place, since } => {
-                let grid = self.insights.ask(&execution_id, |insight| insight.item_grid(&place, since));
+            Request::Items { execution_id, place, since, at } => {
+                let grid = self.insights.ask(&execution_id, at, |insight| insight.item_grid(&place, since));
                 grid.await.map(|grid| Response::Items(Box::new(grid)))
             }
-            Request::Item { execution_id, place, index } => {
-                let item = self.item(&execution_id, &place, index).await;
+            Request::Barrier { execution_id, node_id, at } => {
+                let barrier = self.insights.ask(&execution_id, at, |insight| insight.barrier(&node_id));
+                barrier.await.map(|barrier| Response::Barrier(Box::new(barrier)))
+            }
+            Request::Waits => Ok(Response::Waits(Box::new(self.live.waits(self.engine.queue_depth())))),
+            Request::Timeline { execution_id } => {
+                let timeline = self.insights.ask(&execution_id, None, recording::Insight::timeline);
+                timeline.await.map(|timeline| Response::Timeline(Box::new(timeline)))
+            }
+            Request::ViewAt { execution_id, when } => {
+                self.view_at(&execution_id, when).await.map(|past| Response::Past(Box::new(past)))
+            }
+            Request::Item { execution_id, place, index, at } => {
+                let item = self.item(&execution_id, &place, index, at).await;
                 item.map(|item| Response::Item(Box::new(item)))
             }
             Request::Record { execution_id } => record(&self.store, &execution_id)
@@ -312,8 +324,17 @@ impl Session {
         id: &ExecutionId,
         node: &NodeId,
         key: Option<&LineageKey>,
+        at: Option<u64>,
     ) -> Result<NodeDetail, Problem> {
-        let events = events(&self.store, id).await?;
+        if let Some(key) = key {
+            let near = self.store.events_near(id, key).await.map_err(|error| from_store(&error))?;
+            let near = until(near, at);
+            let detail = recording::node_detail_at(&near, node, key).map_err(|error| from_ledger(&error));
+            if detail.as_ref().is_ok_and(|detail| detail.total > 0) {
+                return detail;
+            }
+        }
+        let events = until(events(&self.store, id).await?, at);
         let detail = match key {
             Some(key) => recording::node_detail_at(&events, node, key),
             None => recording::node_detail(&events, node),
@@ -321,8 +342,31 @@ impl Session {
         detail.map_err(|error| from_ledger(&error))
     }
 
-    async fn item(&self, id: &ExecutionId, place: &FanOutPlace, index: u32) -> Result<ItemDetail, Problem> {
-        let found = self.insights.ask(id, |insight| insight.item(place, index)).await?;
+    /// The execution as it was after some of its events.
+    async fn view_at(&self, id: &ExecutionId, when: When) -> Result<PastView, Problem> {
+        let stored = |error| from_store(&error);
+        let position = match when {
+            When::Position(position) => position,
+            When::Moment(at) => {
+                let found = self.store.position_at(id, at).await.map_err(stored)?;
+                found.ok_or_else(|| unknown(id))?
+            }
+        };
+        let view = self.store.view_at(id, position.max(1)).await.map_err(stored)?;
+        let view = view.ok_or_else(|| unknown(id))?;
+        let span = self.store.span(id, view.position).await.map_err(stored)?;
+        let (at, last) = span.ok_or_else(|| unknown(id))?;
+        Ok(PastView { view, at, last })
+    }
+
+    async fn item(
+        &self,
+        id: &ExecutionId,
+        place: &FanOutPlace,
+        index: u32,
+        at: Option<u64>,
+    ) -> Result<ItemDetail, Problem> {
+        let found = self.insights.ask(id, at, |insight| insight.item(place, index)).await?;
         found.ok_or_else(|| {
             let message = format!("{} has no item {index} there", place.split);
             Problem::new(ProblemCode::NotFound, message, "the split may not have fired yet")
@@ -346,6 +390,12 @@ pub async fn record(store: &Store, id: &ExecutionId) -> Result<Recording, Proble
 async fn events(store: &Store, id: &ExecutionId) -> Result<Vec<Event>, Problem> {
     let events = store.events(id).await.map_err(|error| from_store(&error))?;
     if events.is_empty() { Err(unknown(id)) } else { Ok(events) }
+}
+
+/// Without what happened after a position.
+fn until(mut events: Vec<Event>, at: Option<u64>) -> Vec<Event> {
+    events.retain(|event| at.is_none_or(|at| event.seq <= at));
+    events
 }
 
 /// The plan, or a sentence about why there is none.

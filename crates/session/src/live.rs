@@ -8,8 +8,11 @@ use std::{
 };
 
 use embedded::Embedded;
-use protocol::{Event, ExecutionId, ExecutionView, Problem, ProblemCode, Update, ViewPatch, WorkflowEntry};
-use recording::ViewFold;
+use protocol::{
+    Event, ExecutionId, ExecutionView, Problem, ProblemCode, TimerView, Update, ViewPatch, WaitBoard,
+    WorkflowEntry,
+};
+use recording::{TimerFold, ViewFold};
 use runtime::{LineError, Workshop};
 use tokio::sync::{Notify, mpsc};
 
@@ -18,12 +21,16 @@ use crate::problem::from_engine;
 /// The shortest time between two updates of one host: sixty a second.
 const PACE: Duration = Duration::from_millis(16);
 
+/// Timers that are told of at once.
+const LISTED_TIMERS: usize = 1_000;
+
 #[derive(Default)]
 pub struct Live(Mutex<State>);
 
 #[derive(Default)]
 struct State {
     folds: HashMap<ExecutionId, ViewFold>,
+    timers: HashMap<ExecutionId, TimerFold>,
     outboxes: Vec<Weak<Outbox>>,
     trouble: Option<Problem>,
 }
@@ -76,12 +83,32 @@ impl Live {
     }
 
     /// Takes over the view of an execution that began in an earlier process.
-    pub fn adopt(&self, fold: Option<ViewFold>) {
+    pub fn adopt(&self, fold: Option<ViewFold>, timers: Option<TimerFold>) {
         if let Some(mut fold) = fold {
             // Its past is in the store; hosts are told of what happens from now on.
             let _ = fold.take_patch();
-            self.lock().folds.insert(fold.view().summary.execution_id.clone(), fold);
+            let id = fold.view().summary.execution_id.clone();
+            let mut state = self.lock();
+            state.timers.extend(timers.map(|timers| (id.clone(), timers)));
+            state.folds.insert(id, fold);
         }
+    }
+
+    /// Everything that waits for a moment, the first due first.
+    pub fn waits(&self, queued: usize) -> WaitBoard {
+        let state = self.lock();
+        let mut timers: Vec<TimerView> = state.timers.values().flat_map(TimerFold::timers).collect();
+        timers.sort_by(|left, right| {
+            (left.due, &left.execution_id, &left.node_id, &left.key).cmp(&(
+                right.due,
+                &right.execution_id,
+                &right.node_id,
+                &right.key,
+            ))
+        });
+        let total = timers.len();
+        timers.truncate(LISTED_TIMERS);
+        WaitBoard { timers, total, queued, working: state.trouble.is_none() }
     }
 
     pub fn view(&self, id: &ExecutionId) -> Option<ExecutionView> {
@@ -117,6 +144,12 @@ impl Live {
             if let Some(fold) = state.folds.get_mut(&event.execution_id) {
                 fold.apply(event);
             }
+            if let Some(timers) = TimerFold::begin(event) {
+                state.timers.insert(event.execution_id.clone(), timers);
+            }
+            if let Some(timers) = state.timers.get_mut(&event.execution_id) {
+                timers.apply(event);
+            }
             if !touched.contains(&&event.execution_id) {
                 touched.push(&event.execution_id);
             }
@@ -125,6 +158,7 @@ impl Live {
             let Some(patch) = state.folds.get_mut(id).and_then(ViewFold::take_patch) else { continue };
             if patch.summary.ended_at.is_some() {
                 state.folds.remove(id);
+                state.timers.remove(id);
             }
             state.tell(|pending| match pending.executions.get_mut(id) {
                 Some(earlier) => earlier.absorb(patch.clone()),

@@ -1,15 +1,19 @@
 /** The one interface between the page and whatever answers it: a window, a web host or a recorded file. */
 import type {
+  BarrierView,
   ExecutionView,
   ItemDetail,
   ItemGrid,
   NodeDetail,
+  PastView,
   Problem,
   Recording,
   Request,
   Response,
   Snapshot,
+  Timeline,
   Update,
+  WaitBoard,
 } from '../generated/protocol';
 
 export type Mode = 'desktop' | 'web' | 'replay';
@@ -62,6 +66,10 @@ interface Payloads {
   node_detail: NodeDetail;
   items: ItemGrid;
   item: ItemDetail;
+  barrier: BarrierView;
+  waits: WaitBoard;
+  timeline: Timeline;
+  view_at: PastView;
   record: Recording;
 }
 
@@ -73,6 +81,10 @@ const ANSWERS: { [K in Request['type']]: Response['type'] } = {
   node_detail: 'node_detail',
   items: 'items',
   item: 'item',
+  barrier: 'barrier',
+  waits: 'waits',
+  timeline: 'timeline',
+  view_at: 'past',
   record: 'recording',
 };
 

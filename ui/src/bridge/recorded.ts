@@ -48,6 +48,13 @@ function answerFrom(recording: Recording, view: ExecutionView, request: Request)
     case 'items':
     case 'item':
       return { problem: notRecorded('the items of fan-outs') };
+    case 'barrier':
+      return { problem: notRecorded('what joins waited for') };
+    case 'timeline':
+    case 'view_at':
+      return { problem: notRecorded('a timeline') };
+    case 'waits':
+      return { response: { type: 'waits', data: { timers: [], total: 0, queued: 0, working: true } } };
     case 'record':
       return { response: { type: 'recording', data: recording } };
     case 'run':

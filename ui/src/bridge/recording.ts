@@ -38,7 +38,10 @@ export function parseRecording(text: string, name: string): Recording {
 function completed(recording: Recording): Recording {
   for (const { nodes, edges } of [recording.start, ...recording.patches.map(({ patch }) => patch)]) {
     for (const node of Object.values<Partial<NodeView>>(nodes)) node.retrying ??= 0;
-    for (const edge of Object.values<Partial<EdgeView>>(edges)) edge.ignored ??= 0;
+    for (const edge of Object.values<Partial<EdgeView>>(edges)) {
+      edge.ignored ??= 0;
+      edge.late ??= 0;
+    }
   }
   for (const { firings } of Object.values(recording.details)) {
     for (const firing of firings as Partial<FiringView>[]) {
@@ -135,7 +138,7 @@ const node = shape({
   progress: nullable(shape({ arrived: count, expected: count })),
   error: nullable(error),
 });
-const edge = shape({ messages: count, ignored: optional(count), skipped: flag });
+const edge = shape({ messages: count, ignored: optional(count), late: optional(count), skipped: flag });
 const summary = shape({
   execution_id: text,
   workflow_id: text,

@@ -6,6 +6,7 @@ import { shownDefinition, shownEntry } from '../state/selectors';
 import { useStore } from '../state/store';
 import { Flow } from './Flow';
 import { ItemChip } from './ItemChip';
+import { PastChip } from './PastChip';
 import { NodeList } from './NodeList';
 import { graphOf } from './graph';
 import { useLayout } from './layout/useLayout';
@@ -15,9 +16,10 @@ export function Canvas(): ReactElement {
   const definition = useStore(shownDefinition);
   const graph = useMemo(() => (definition ? graphOf(definition) : null), [definition]);
   const layout = useLayout(graph);
+  const past = useStore((state) => state.past !== null);
 
   return (
-    <section className="canvas" aria-label="Graph">
+    <section className={past ? 'canvas canvas-past' : 'canvas'} aria-label="Graph">
       {graph && layout && graph.nodes.length > 0 ? (
         <ReactFlowProvider>
           <Flow graph={graph} layout={layout} />
@@ -26,6 +28,7 @@ export function Canvas(): ReactElement {
         <Absent arranging={graph !== null && graph.nodes.length > 0} empty={graph?.nodes.length === 0} />
       )}
       <ItemChip />
+      <PastChip />
       {definition && <NodeList definition={definition} />}
     </section>
   );

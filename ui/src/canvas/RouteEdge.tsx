@@ -1,6 +1,7 @@
 import type { Edge as FlowEdge, EdgeProps } from '@xyflow/react';
 import { type ReactElement, memo } from 'react';
 import { formatCompact } from '../shared/format';
+import { ignoredWords } from '../shared/ignored';
 import { edgeViewOf, edgeWay, ignoredAlong, nodeStateOf } from '../state/selectors';
 import { type State, useStore } from '../state/store';
 import { EdgePlate } from './EdgePlate';
@@ -47,10 +48,10 @@ interface NoteProps {
 
 /** How many came too late, and why on hover. Where the edge has a label, right below it. */
 export function IgnoredNote({ id, route, labelled }: NoteProps): ReactElement | null {
-  const ignored = useStore((state) => edgeViewOf(state, id)?.ignored ?? 0);
+  const edge = useStore((state) => edgeViewOf(state, id));
   const why = useStore((state) => ignoredAlong(state, id));
   const at = route.label ?? levelMiddle(route.points);
-  if (why === null || !at) return null;
+  if (why === null || !at || !edge) return null;
   const place = labelled ? { x: at.x, y: at.y + LABEL_HEIGHT + 2 } : at;
-  return <EdgePlate at={place} text={`${formatCompact(ignored)} too late`} title={why} kind="note" />;
+  return <EdgePlate at={place} text={`${formatCompact(edge.ignored)} ${ignoredWords(edge)}`} title={why} kind="note" />;
 }

@@ -1,8 +1,11 @@
 import type { NodeView, Progress } from '../generated/protocol';
 
 /** One of one is no progress that anybody follows. */
-export function shownProgress({ progress }: NodeView): Progress | null {
-  return progress && progress.expected > 1 ? progress : null;
+export function shownProgress({ progress, state }: NodeView): Progress | null {
+  if (!progress || progress.expected <= 1) return null;
+  // A race is over with its winner; what did not arrive by then is of no interest.
+  const short = progress.arrived < progress.expected;
+  return short && (state === 'success' || state === 'skipped') ? null : progress;
 }
 
 /** A join that gave up waiting is over, although not everything has arrived. */

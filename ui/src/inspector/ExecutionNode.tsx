@@ -5,6 +5,7 @@ import { Tabs } from '../shared/Tabs';
 import { type ShownState, shownFiringState, shownState } from '../shared/shownState';
 import { keyAt, nodeViewOf } from '../state/selectors';
 import { useStore } from '../state/store';
+import { Barrier } from './Barrier';
 import { CredentialNote } from './CredentialNote';
 import { FailedAttempts } from './FailedAttempts';
 import { FiringFacts } from './FiringFacts';
@@ -17,6 +18,7 @@ import { useNodeDetail } from './useNodeDetail';
 
 /** A node of an execution: one of its firings, with what it was asked, what it saw and what came of it. */
 export function ExecutionNode({ node, executionId }: { node: Node; executionId: string }): ReactElement {
+  const gathers = useStore((current) => (nodeViewOf(current, node.id)?.progress ?? null) !== null);
   const key = useStore((current) => keyAt(current, node.id));
   const detail = useNodeDetail(executionId, node.id, key);
   const state = useStore((current) => shownState(nodeViewOf(current, node.id)));
@@ -29,6 +31,7 @@ export function ExecutionNode({ node, executionId }: { node: Node; executionId: 
       <NodeHeading node={node} state={state} />
       <CredentialNote node={node} />
       <NodeFacts nodeId={node.id} />
+      {(node.type === 'aggregator' || node.type === 'merge' || gathers) && <Barrier node={node} executionId={executionId} />}
       <ItemNote nodeId={node.id} />
       {detail.type === 'failed' && (
         <EmptyState icon="error" title={detail.problem.message}>

@@ -27,9 +27,9 @@ export function NodeFacts({ nodeId }: { nodeId: string }): ReactElement | null {
           <Due due={due} />
         </Fact>
       )}
-      {progress !== null && <Fact name="Arrived">{formatProgress(progress)}</Fact>}
+      {progress !== null && (progress.arrived >= progress.expected || view.state !== 'success') && <Fact name="Arrived">{formatProgress(progress)}</Fact>}
       {ignored !== null && (
-        <Fact name="Too late">
+        <Fact name="Not taken">
           <span className="fact-words">{ignored}</span>
         </Fact>
       )}

@@ -1,7 +1,7 @@
 /** All items of a fan-out, one cell each. What is in sight is drawn as one image; what is not costs nothing. */
 import { type KeyboardEvent, type PointerEvent, type ReactElement, useCallback, useEffect, useRef, useState } from 'react';
 import { stateOf } from '../shared/itemStates';
-import { useStore } from '../state/store';
+import { useThemeInForce } from '../shared/useThemeInForce';
 import { type Geometry, cellAfterKey, cellAt, geometryOf, scrollTo } from './geometry';
 import { colourOf, tileOf } from './tiles';
 
@@ -27,7 +27,7 @@ export function ItemCanvas(props: Props): ReactElement {
   const scroller = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [{ width, height }, setRoom] = useState({ width: 0, height: 0 });
-  const theme = useStore((state) => state.preferences.theme);
+  const theme = useThemeInForce();
   const count = shown?.length ?? codes.length;
   const geometry = geometryOf(count, width, height, size);
   const focusedCell = cellOf(shown, focused);

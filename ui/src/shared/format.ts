@@ -57,6 +57,11 @@ export function formatClock(at: number): string {
   return formatMoment(at).split(' ').at(-1) ?? '';
 }
 
+/** To the second, for moments that people wait for. */
+export function formatSeconds(at: number): string {
+  return formatClock(at).split('.')[0] ?? '';
+}
+
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   const units = ['kB', 'MB', 'GB'];

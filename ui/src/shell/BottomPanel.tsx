@@ -5,25 +5,30 @@ import { Problems } from '../problems/Problems';
 import { IconButton } from '../shared/Button';
 import { splitsOf } from '../shared/scopes';
 import { type TabDescription, Tabs } from '../shared/Tabs';
+import { TimelinePanel } from '../timeline/TimelinePanel';
+import { WaitsPanel } from '../waits/WaitsPanel';
 import type { BottomTab } from '../state/preferences';
-import { shownDefinition, shownEntry, shownSummary } from '../state/selectors';
+import { countSeverity, shownDefinition, shownEntry, shownSummary } from '../state/selectors';
 import { type State, showBottom, showPanel, useStore } from '../state/store';
 
 /** Tabs that would be empty by nature are absent. Text, because text is equal when it says the same. */
 export function bottomTabs(state: State): string {
   const runs = shownSummary(state) !== null;
   const tabs: BottomTab[] = [];
+  if (runs) tabs.push('timeline');
   if (runs && splitsOf(shownDefinition(state)).length > 0) tabs.push('items');
+  if (runs) tabs.push('waits');
   if ((shownEntry(state)?.diagnostics.length ?? 0) > 0) tabs.push('problems');
   return tabs.join(' ');
 }
 
-const LABELS: { [K in BottomTab]: string } = { items: 'Items', problems: 'Problems' };
+const LABELS: { [K in BottomTab]: string } = { timeline: 'Timeline', items: 'Items', waits: 'Waits', problems: 'Problems' };
 
 export function BottomPanel(): ReactElement | null {
   const ids = useStore(bottomTabs).split(' ').filter((id) => id !== '') as BottomTab[];
   const wish = useStore((state) => state.preferences.bottomTab);
   const problems = useStore((state) => shownEntry(state)?.diagnostics.length ?? 0);
+  const worst = useStore((state) => (countSeverity(shownEntry(state)?.diagnostics ?? [], 'error') > 0 ? 'error' : 'warning'));
   const running = useStore((state) => shownSummary(state) !== null);
   const [first] = ids;
   if (first === undefined) return null;
@@ -33,7 +38,7 @@ export function BottomPanel(): ReactElement | null {
   const tabs = ids.map((id): TabDescription<BottomTab> => ({
     id,
     label: LABELS[id],
-    badge: id === 'problems' ? <span className="badge badge-error">{problems}</span> : undefined,
+    badge: id === 'problems' ? <span className={`badge badge-${worst}`}>{problems}</span> : undefined,
   }));
   return (
     <div className="bottom-panel" data-testid="bottom-panel">
@@ -52,6 +57,10 @@ export function BottomPanel(): ReactElement | null {
 
 function Content({ tab }: { tab: BottomTab }): ReactElement {
   switch (tab) {
+    case 'timeline':
+      return <TimelinePanel />;
+    case 'waits':
+      return <WaitsPanel />;
     case 'items':
       return <ItemsPanel />;
     case 'problems':

@@ -2,7 +2,22 @@
 import { type Bridge, ask, problemOf } from '../bridge/bridge';
 import { recordedBridge } from '../bridge/recorded';
 import { readRecording } from '../bridge/recording';
-import type { ExecutionView, FanOutPlace, ItemDetail, ItemGrid, NodeDetail, Recording, Snapshot, Update, ViewPatch } from '../generated/protocol';
+import type {
+  BarrierView,
+  ExecutionView,
+  FanOutPlace,
+  ItemDetail,
+  ItemGrid,
+  NodeDetail,
+  PastView,
+  Recording,
+  Snapshot,
+  Timeline,
+  Update,
+  ViewPatch,
+  WaitBoard,
+  When,
+} from '../generated/protocol';
 import { applyPatches } from './patch';
 import { shownDefinition, shownEntry } from './selectors';
 import { INITIAL_STATE, NO_ITEM, type State, showProblem, useStore } from './store';
@@ -169,15 +184,39 @@ export async function cancel(executionId: string): Promise<void> {
 
 /** `key` null means the latest firings, whatever their key. */
 export async function nodeDetail(executionId: string, nodeId: string, key: string | null = null): Promise<NodeDetail> {
-  return ask(host(), { type: 'node_detail', execution_id: executionId, node_id: nodeId, key });
+  return ask(host(), { type: 'node_detail', execution_id: executionId, node_id: nodeId, key, ...asItWas() });
 }
 
 export async function itemGrid(executionId: string, place: FanOutPlace, since: number): Promise<ItemGrid> {
-  return ask(host(), { type: 'items', execution_id: executionId, place, since });
+  const past = asItWas();
+  // Of a moment in the past all is asked for: one may have come from later.
+  return ask(host(), { type: 'items', execution_id: executionId, place, since: past.at === undefined ? since : 0, ...past });
 }
 
 export async function itemDetail(executionId: string, place: FanOutPlace, index: number): Promise<ItemDetail> {
-  return ask(host(), { type: 'item', execution_id: executionId, place, index });
+  return ask(host(), { type: 'item', execution_id: executionId, place, index, ...asItWas() });
+}
+
+export async function barrierView(executionId: string, nodeId: string): Promise<BarrierView> {
+  return ask(host(), { type: 'barrier', execution_id: executionId, node_id: nodeId, ...asItWas() });
+}
+
+export async function waitBoard(): Promise<WaitBoard> {
+  return ask(host(), { type: 'waits' });
+}
+
+export async function timelineOf(executionId: string): Promise<Timeline> {
+  return ask(host(), { type: 'timeline', execution_id: executionId });
+}
+
+export async function viewAt(executionId: string, when: When): Promise<PastView> {
+  return ask(host(), { type: 'view_at', execution_id: executionId, when });
+}
+
+/** The moment the page shows; nothing when that is now. */
+function asItWas(): { at?: number } {
+  const { past } = useStore.getState();
+  return past ? { at: past.view.position } : {};
 }
 
 function host(): Bridge {

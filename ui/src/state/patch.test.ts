@@ -5,7 +5,7 @@ import { applyPatch, applyPatches } from './patch';
 describe('applyPatch', () => {
   it('replaces parts under their key and keeps the others', () => {
     const before = view({ nodes: { start: nodeView('success'), greet: nodeView('queued') } });
-    const after = applyPatch(before, patch(2, { nodes: { greet: nodeView('running') }, edges: { a: { messages: 1, ignored: 0, skipped: false } } }));
+    const after = applyPatch(before, patch(2, { nodes: { greet: nodeView('running') }, edges: { a: { messages: 1, ignored: 0, late: 0, skipped: false } } }));
     expect(after.position).toBe(2);
     expect(after.nodes.start).toBe(before.nodes.start);
     expect(after.nodes.greet?.state).toBe('running');

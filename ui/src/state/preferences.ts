@@ -3,8 +3,8 @@ export type Theme = 'system' | 'light' | 'dark';
 export type Panel = 'left' | 'right' | 'bottom';
 
 /** What the panel at the bottom shows. */
-export type BottomTab = 'items' | 'problems';
-const BOTTOM_TABS: readonly BottomTab[] = ['items', 'problems'];
+export type BottomTab = 'timeline' | 'items' | 'waits' | 'problems';
+const BOTTOM_TABS: readonly BottomTab[] = ['timeline', 'items', 'waits', 'problems'];
 
 export interface PanelPreference {
   size: number;

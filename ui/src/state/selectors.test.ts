@@ -81,9 +81,9 @@ describe('followsTheClock', () => {
 
 describe('ignoredInto', () => {
   it('tells by source what a join did not take', () => {
-    const edges = { b: { messages: 7, ignored: 3, skipped: false }, a: { messages: 1, ignored: 0, skipped: false } };
+    const edges = { b: { messages: 7, ignored: 3, late: 0, skipped: false }, a: { messages: 1, ignored: 0, late: 0, skipped: false } };
     const open = { ...executionOpen, view: view({ edges }) };
-    expect(ignoredInto(state({ open }), 'say')).toBe('3 of 7 from Greet');
+    expect(ignoredInto(state({ open }), 'say')).toBe('3 of 7 from Greet (lost race)');
     expect(ignoredInto(state({ open }), 'greet')).toBeNull();
   });
 });

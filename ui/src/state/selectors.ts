@@ -11,7 +11,7 @@ import type {
   Workflow,
   WorkflowEntry,
 } from '../generated/protocol';
-import { ignoredShare, whyIgnored } from '../shared/ignored';
+import { ignoredShare, ignoredWords, whyIgnored } from '../shared/ignored';
 import { own } from '../shared/record';
 import { scopeOf } from '../shared/scopes';
 import { type ShownState, shownState } from '../shared/shownState';
@@ -19,7 +19,8 @@ import { titleOf } from '../shared/title';
 import type { State } from './store';
 
 export function shownView(state: State): ExecutionView | null {
-  return state.open.type === 'execution' ? state.open.view : null;
+  if (state.open.type !== 'execution') return null;
+  return state.past?.view ?? state.open.view;
 }
 
 /** The list hears of a change even before the view is there. */
@@ -79,8 +80,8 @@ export function ignoredAlong(state: State, edgeId: string): string | null {
   if (!edge || edge.ignored === 0) return null;
   const target = shownDefinition(state)?.edges.find(({ id }) => id === edgeId)?.dst ?? null;
   const node = nodeById(shownDefinition(state), target);
-  const late = `${ignoredShare(edge)} came too late`;
-  return node ? `${late}: ${whyIgnored(node, nodeViewOf(state, node.id))}` : late;
+  const words = `${ignoredShare(edge)} ${ignoredWords(edge)}`;
+  return node ? `${words}: ${whyIgnored(node, edge)}` : words;
 }
 
 /** The same for all ways into a join, by where they come from. Text, because text is equal when it says the same. */
@@ -90,7 +91,7 @@ export function ignoredInto(state: State, nodeId: string): string | null {
     const edge = dst === nodeId ? edgeViewOf(state, id) : undefined;
     if (!edge || edge.ignored === 0) return [];
     const source = nodeById(definition, src);
-    return [`${ignoredShare(edge)} from ${source ? titleOf(source) : src}`];
+    return [`${ignoredShare(edge)} from ${source ? titleOf(source) : src} (${ignoredWords(edge)})`];
   });
   return parts.length === 0 ? null : parts.join(', ');
 }
@@ -125,7 +126,7 @@ export function runningExecution(state: State): string | null {
 
 /** Whether the shown execution and the clock on the wall go together: a replay happens at another time than what it shows. */
 export function followsTheClock(state: State): boolean {
-  return state.host.mode !== 'replay' && shownSummary(state)?.phase === 'running';
+  return state.past === null && state.host.mode !== 'replay' && shownSummary(state)?.phase === 'running';
 }
 
 export function countSeverity(diagnostics: readonly Diagnostic[], severity: Diagnostic['severity']): number {

@@ -6,6 +6,7 @@ import type {
   ExecutionView,
   FanOutPlace,
   ItemDetail,
+  PastView,
   Problem,
   Workflow,
   WorkflowEntry,
@@ -57,6 +58,8 @@ export interface State {
   /** The fan-out whose items are shown; null leaves the choice to the page. */
   place: FanOutPlace | null;
   item: SelectedItem | null;
+  /** The moment the page shows; null for now. */
+  past: PastView | null;
   /** The node the keyboard is at; the one tab stop of the graph. */
   focusedNode: string | null;
   /** A run was asked for and not answered yet. */
@@ -79,6 +82,7 @@ export const INITIAL_STATE: State = {
   selectedNode: null,
   place: null,
   item: null,
+  past: null,
   focusedNode: null,
   starting: false,
   toasts: [],
@@ -106,8 +110,8 @@ export function openWorkflow(path: string): void {
   );
 }
 
-/** Items belong to one execution. */
-export const NO_ITEM: Pick<State, 'place' | 'item'> = { place: null, item: null };
+/** Items and moments belong to one execution. */
+export const NO_ITEM: Pick<State, 'place' | 'item' | 'past'> = { place: null, item: null, past: null };
 
 export function showPlace(place: FanOutPlace): void {
   useStore.setState({ place });

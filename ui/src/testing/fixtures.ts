@@ -128,7 +128,7 @@ export function recording(): Recording {
     start: view({ position: 0 }),
     patches: [
       { at: 1_000, patch: patch(1, { nodes: { start: nodeView('running') } }) },
-      { at: 1_200, patch: patch(2, { nodes: { start: nodeView('success') }, edges: { a: { messages: 1, ignored: 0, skipped: false } } }) },
+      { at: 1_200, patch: patch(2, { nodes: { start: nodeView('success') }, edges: { a: { messages: 1, ignored: 0, late: 0, skipped: false } } }) },
       { at: 99_000, patch: patch(3, { summary: done }) },
     ],
     details: { start: detail('start', { name: 'Ada' }) },

@@ -11,6 +11,8 @@ use protocol::{
     MessageId, Millis, NodeError, NodeId, NodeState, Payload, PayloadView, Skipped,
 };
 
+use serde_json::value::RawValue;
+
 use super::grid::{Cell, Grid, Item};
 
 pub struct Items {
@@ -92,7 +94,7 @@ impl Items {
             Fact::NodeSucceeded(done) => {
                 self.finish(&done.firing, Cell::Success);
                 match &done.items {
-                    Some(items) => self.spread(&done.firing, items, &done.output, &done.taken),
+                    Some(items) => self.spread(&done.firing, items, &done.taken),
                     None => self.follow(&done.firing, &done.taken),
                 }
                 self.hear(&done.echo);
@@ -165,9 +167,10 @@ impl Items {
         }
     }
 
-    fn spread(&mut self, firing: &Firing, items: &Payload, output: &Payload, taken: &[EdgeId]) {
+    fn spread(&mut self, firing: &Firing, items: &Payload, taken: &[EdgeId]) {
         let Some(split) = self.plan.node(&firing.node_id) else { return };
-        let total = output.value()["count"].as_u64().unwrap_or(0) as usize;
+        let elements: Result<Vec<&RawValue>, _> = serde_json::from_str(items.text());
+        let total = elements.map_or(0, |elements| elements.len());
         let taken: Vec<usize> = taken.iter().filter_map(|id| self.plan.edge_of(split, id)).collect();
         let rows = |rows: &HashMap<usize, Vec<usize>>| rows.get(&split).map_or(0, Vec::len);
         let mut grid = Grid::new(total, rows(&self.shape.nodes), rows(&self.shape.edges), items.clone());
@@ -260,6 +263,11 @@ impl Items {
         Some((grid, step.place() as u32))
     }
 
+    /// How many items a fan-out has; `None` where it has not fired.
+    pub fn total(&self, split: usize, lineage: &Lineage) -> Option<usize> {
+        self.grids.get(&(split, lineage.clone())).map(Grid::len)
+    }
+
     /// The items of a fan-out; without a total where it has not fired.
     pub fn grid(&self, execution_id: &protocol::ExecutionId, place: &FanOutPlace, since: u64) -> ItemGrid {
         let grid = self.find(place).map(|(_, grid)| grid);
@@ -315,7 +323,7 @@ impl Items {
 
     /// The lineage of a split, by the indexes of the items it stands in. The totals are what the outer grids say.
     fn lineage(&self, split: usize, parent: &[u32]) -> Option<Lineage> {
-        let scope = &self.plan.nodes[split].scope;
+        let scope = &self.plan.nodes[split].fires;
         if scope.len() != parent.len() {
             return None;
         }

@@ -1,20 +1,28 @@
-//! What a reader asks about an execution beyond the view of its nodes: the items of its fan-outs. Folded only for
-//! executions that somebody looks at closely, and then event by event.
+//! What a reader asks about an execution beyond the view of its nodes: the items of its fan-outs, what its joins wait
+//! for, when what happened. Folded only for executions that somebody looks at closely, and then event by event.
 
+mod barrier;
 mod grid;
 mod groups;
 mod items;
+mod timeline;
 
-use protocol::{Event, ExecutionId, FanOutPlace, ItemDetail, ItemGrid};
+use std::sync::Arc;
+
+use protocol::{BarrierView, Event, ExecutionId, Fact, FanOutPlace, ItemDetail, ItemGrid, NodeId, Timeline};
 
 use crate::{Ledger, LedgerError};
 
 use items::Items;
+use timeline::TimelineFold;
 
 pub struct Insight {
     execution_id: ExecutionId,
     position: u64,
     items: Items,
+    timeline: TimelineFold,
+    /// Stands still at the end: what joins waited for then is what one asks about afterwards.
+    ledger: Ledger,
 }
 
 impl Insight {
@@ -23,15 +31,22 @@ impl Insight {
         let ledger = Ledger::begin(events)?;
         let execution_id =
             events.first().map_or_else(|| ExecutionId::from(""), |event| event.execution_id.clone());
-        Ok(Self { execution_id, position: 0, items: Items::new(ledger.plan().clone()) })
+        let items = Items::new(Arc::clone(ledger.plan()));
+        let timeline = TimelineFold::new(Arc::clone(ledger.plan()));
+        Ok(Self { execution_id, position: 0, items, timeline, ledger })
     }
 
     /// Takes in what follows; what was seen already is passed over.
-    pub fn extend(&mut self, events: &[Event]) {
+    pub fn extend(&mut self, events: &[Event]) -> Result<(), LedgerError> {
         for event in events.iter().filter(|event| event.seq > self.position).collect::<Vec<_>>() {
             self.items.apply(event);
+            self.timeline.apply(event);
+            if !matches!(event.fact, Fact::ExecutionEnded(_)) {
+                self.ledger.apply(event)?;
+            }
             self.position = event.seq;
         }
+        Ok(())
     }
 
     pub fn execution_id(&self) -> &ExecutionId {
@@ -40,6 +55,15 @@ impl Insight {
 
     pub fn position(&self) -> u64 {
         self.position
+    }
+
+    pub fn timeline(&self) -> Timeline {
+        self.timeline.timeline(&self.execution_id)
+    }
+
+    pub fn barrier(&self, node: &NodeId) -> BarrierView {
+        let total = |split: usize, lineage: &_| self.items.total(split, lineage);
+        barrier::barrier(&self.ledger, &self.execution_id, node, total)
     }
 
     pub fn item_grid(&self, place: &FanOutPlace, since: u64) -> ItemGrid {

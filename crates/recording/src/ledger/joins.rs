@@ -16,7 +16,7 @@ pub struct Joins {
     /// Lists, races and exclusive inputs that have heard of something, by node and key.
     pub(super) inboxes: HashMap<usize, BTreeMap<Lineage, Inbox>>,
     /// Decisions from outer levels, which hold for every key inside.
-    outer: HashMap<(usize, Lineage), Decision>,
+    pub(super) outer: HashMap<(usize, Lineage), Decision>,
     /// Gatherings that have heard of something.
     pub(super) collapses: HashMap<JoinKey, Collapse>,
     /// Sides that are complete, of a node whose other side is not.

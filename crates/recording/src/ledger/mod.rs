@@ -4,6 +4,7 @@
 //! Everything that follows from a commit is decided inside [`Ledger::apply`] from the plan and the event alone;
 //! replaying the events gives the same ledger.
 
+mod barrier;
 mod fan_out;
 mod gather;
 mod joins;
@@ -23,6 +24,7 @@ use protocol::{
 };
 use serde_json::json;
 
+pub use barrier::{Missing, OpenJoin, joined_edges};
 use fan_out::FanOuts;
 use joins::{Decision, JoinKey, Joins};
 use skips::Ways;

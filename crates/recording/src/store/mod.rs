@@ -11,7 +11,9 @@ mod upkeep;
 
 use std::{collections::HashMap, path::Path};
 
-use protocol::{Event, ExecutionEnded, ExecutionId, ExecutionStarted, ExecutionSummary, Fact, Payload};
+use protocol::{
+    Event, ExecutionEnded, ExecutionId, ExecutionStarted, ExecutionSummary, Fact, LineageKey, Payload,
+};
 use sqlx::{
     Connection, QueryBuilder, Row, Sqlite, SqliteConnection, SqlitePool,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
@@ -142,6 +144,37 @@ impl Store {
             let seq = row.get::<i64, _>(0).unsigned_abs();
             events.push(Event { execution_id: execution.clone(), seq, at: row.get(1), fact });
         }
+        Ok(events)
+    }
+
+    /// What has to do with a key: what happened outside of every fan-out, and in the outermost item of it. Others may
+    /// be among them.
+    pub async fn events_near(
+        &self,
+        execution: &ExecutionId,
+        key: &LineageKey,
+    ) -> Result<Vec<Event>, StoreError> {
+        let Some((split, index)) = key.as_str().split('/').next().and_then(|level| level.rsplit_once('='))
+        else {
+            return self.events(execution).await;
+        };
+        let Some(known) = self.known(execution).await? else { return Ok(Vec::new()) };
+        // A firing is written first and says where it stands before it counts its attempts.
+        let query = "SELECT seq, at, body FROM events WHERE execution = ?1 AND (\
+                     instr(body, ?2) > 0 OR instr(body, '\"lineage\"') = 0 \
+                     OR instr(body, '\"lineage\"') > instr(body, '\"attempt\"')) ORDER BY seq";
+        let rows = sqlx::query(query)
+            .bind(known.row)
+            .bind(format!("\"lineage\":[[\"{split}\",{index},"))
+            .fetch_all(&self.readers)
+            .await
+            .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
+        let mut events = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let (seq, fact) = (row.get::<i64, _>(0).unsigned_abs(), self.decode(row.get::<&str, _>(2))?);
+            events.push(Event { execution_id: execution.clone(), seq, at: row.get(1), fact });
+        }
+        self.make_whole(&mut events).await?;
         Ok(events)
     }
 

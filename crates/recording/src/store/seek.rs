@@ -69,6 +69,22 @@ impl Store {
         Ok(Some(row.get::<i64, _>(0).unsigned_abs()))
     }
 
+    /// The moment of an event, and how many events there are. `None` if there is no such event.
+    pub async fn span(
+        &self,
+        execution: &ExecutionId,
+        position: u64,
+    ) -> Result<Option<(Millis, u64)>, StoreError> {
+        let Some(known) = self.known(execution).await? else { return Ok(None) };
+        let found = sqlx::query("SELECT at FROM events WHERE execution = ? AND seq = ?")
+            .bind(known.row)
+            .bind(position.cast_signed())
+            .fetch_optional(&self.readers)
+            .await
+            .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
+        Ok(found.map(|row| (row.get(0), known.last)))
+    }
+
     pub(super) async fn known(&self, execution: &ExecutionId) -> Result<Option<Known>, StoreError> {
         let query = "SELECT x.id, (SELECT coalesce(max(seq), 0) FROM events WHERE execution = x.id) \
                      FROM executions x WHERE x.execution_id = ?";

@@ -1,0 +1,131 @@
+//! The timers of one execution, folded from events: what rests, what is tried again, and joins that will give up.
+
+use std::{collections::HashMap, sync::Arc};
+
+use engine::Plan;
+use protocol::{
+    Echo, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis, NodeId, TimerPurpose, TimerView,
+};
+
+pub struct TimerFold {
+    execution_id: ExecutionId,
+    title: String,
+    plan: Arc<Plan>,
+    resting: HashMap<MessageId, Resting>,
+    joins: HashMap<(NodeId, Lineage), Resting>,
+}
+
+struct Resting {
+    node_id: NodeId,
+    lineage: Lineage,
+    due: Millis,
+    set_at: Millis,
+    purpose: TimerPurpose,
+}
+
+impl TimerFold {
+    /// `None` unless the event is a start with a definition that can be used.
+    pub fn begin(event: &Event) -> Option<Self> {
+        let Fact::ExecutionStarted(started) = &event.fact else { return None };
+        let plan = engine::load_once(started.definition.text().as_bytes()).plan?;
+        Some(Self {
+            execution_id: event.execution_id.clone(),
+            title: started.title.clone(),
+            plan,
+            resting: HashMap::new(),
+            joins: HashMap::new(),
+        })
+    }
+
+    /// Folds a whole recording.
+    pub fn replay(events: &[Event]) -> Option<Self> {
+        let mut fold = Self::begin(events.first()?)?;
+        events.iter().for_each(|event| fold.apply(event));
+        Some(fold)
+    }
+
+    pub fn apply(&mut self, event: &Event) {
+        match &event.fact {
+            Fact::NodeParked(parked) => self.rest(event.at, &parked.firing, parked.due, TimerPurpose::Rest),
+            Fact::AttemptFailed(failed) => {
+                let (attempt, error) = (failed.firing.attempt + 1, failed.error.clone());
+                self.rest(event.at, &failed.firing, failed.due, TimerPurpose::Retry { attempt, error });
+            }
+            Fact::NodeStarted(started) => self.wake(&started.firing),
+            Fact::NodeSucceeded(done) => {
+                self.wake(&done.firing);
+                self.hear(event.at, &done.echo);
+            }
+            Fact::NodeFailed(done) => {
+                self.wake(&done.firing);
+                self.hear(event.at, &done.echo);
+            }
+            Fact::TimedOut(late) => {
+                self.joins.remove(&(late.node_id.clone(), late.lineage.clone()));
+            }
+            Fact::ExecutionEnded(_) => {
+                self.resting.clear();
+                self.joins.clear();
+            }
+            Fact::ExecutionStarted(_) => {}
+        }
+    }
+
+    fn rest(&mut self, set_at: Millis, firing: &Firing, due: Millis, purpose: TimerPurpose) {
+        let (node_id, lineage) = (firing.node_id.clone(), firing.lineage.clone());
+        self.resting.insert(firing.message_id.clone(), Resting { node_id, lineage, due, set_at, purpose });
+    }
+
+    fn wake(&mut self, firing: &Firing) {
+        self.resting.remove(&firing.message_id);
+        // A join that fires waits no longer.
+        if !self.joins.is_empty() {
+            self.joins.remove(&(firing.node_id.clone(), firing.lineage.clone()));
+        }
+    }
+
+    fn hear(&mut self, at: Millis, echo: &Echo) {
+        for arrival in &echo.arrivals {
+            let node = self.plan.node(&arrival.node_id);
+            let Some(timeout) = node.and_then(|node| self.plan.nodes[node].timeout) else { continue };
+            let key = (arrival.node_id.clone(), arrival.lineage.clone());
+            if arrival.arrived >= arrival.expected {
+                self.joins.remove(&key);
+                continue;
+            }
+            let purpose = TimerPurpose::Deadline { arrived: arrival.arrived, expected: arrival.expected };
+            let (node_id, lineage) = key.clone();
+            let due = at + timeout;
+            let known = self.joins.entry(key).or_insert(Resting {
+                node_id,
+                lineage,
+                due,
+                set_at: at,
+                purpose: purpose.clone(),
+            });
+            known.purpose = purpose;
+        }
+        for skipped in &echo.skipped {
+            self.joins.remove(&(skipped.node_id.clone(), skipped.lineage.clone()));
+        }
+    }
+
+    /// In no order.
+    pub fn timers(&self) -> impl Iterator<Item = TimerView> {
+        self.resting.values().chain(self.joins.values()).map(|resting| TimerView {
+            execution_id: self.execution_id.clone(),
+            title: self.title.clone(),
+            node_id: resting.node_id.clone(),
+            name: self.name_of(&resting.node_id),
+            key: resting.lineage.key(),
+            due: resting.due,
+            set_at: resting.set_at,
+            purpose: resting.purpose.clone(),
+        })
+    }
+
+    fn name_of(&self, id: &NodeId) -> String {
+        let name = self.plan.node(id).map(|node| self.plan.nodes[node].source.name.clone());
+        name.filter(|name| !name.is_empty()).unwrap_or_else(|| id.to_string())
+    }
+}

@@ -1,0 +1,71 @@
+import { fireEvent, render, screen } from '@testing-library/react';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { BarrierView, Node, PartAt, Workflow } from '../generated/protocol';
+import { connect } from '../state/actions';
+import { useStore } from '../state/store';
+import { view } from '../testing/fixtures';
+import { Barrier } from './Barrier';
+
+const GATHER: Node = { id: 'all', type: 'aggregator', name: 'All', parameters: {} };
+const WORKFLOW: Workflow = {
+  nodes: [{ id: 'each', type: 'split', name: 'Each', parameters: {} }, { id: 'rest', type: 'wait', name: 'Rest', parameters: {} }, GATHER],
+  edges: [
+    { id: 'a', src: 'each', dst: 'rest' },
+    { id: 'b', src: 'rest', dst: 'all' },
+  ],
+};
+
+const resting: PartAt = { node_id: 'rest', state: 'waiting_timer', retrying: false, attempt: 1, since: 0, due: 5_000 };
+let answer: BarrierView;
+
+beforeEach(() => {
+  answer = {
+    execution_id: 'x1',
+    node_id: 'all',
+    position: 4,
+    total: 1,
+    places: [
+      {
+        key: '',
+        arrived: 99,
+        expected: 100,
+        due: null,
+        missing: [{ type: 'item', data: { index: 37, at: resting } }],
+        whereabouts: [{ node_id: 'rest', state: 'waiting_timer', retrying: false, count: 1, due: 5_000 }],
+      },
+    ],
+  };
+  connect({
+    host: { mode: 'web', title: '', readOnly: false },
+    call: () => Promise.resolve({ type: 'barrier', data: answer }),
+    subscribe: () => () => undefined,
+  });
+  useStore.setState({ ready: true, open: { type: 'execution', executionId: 'x1', view: view({ definition: WORKFLOW }) } });
+});
+
+describe('Barrier', () => {
+  it('says what has arrived, what is missing, where it is and why, and follows the missing item', async () => {
+    render(<Barrier node={GATHER} executionId="x1" />);
+    expect((await screen.findByTestId('barrier-verdict')).textContent).toMatch(/^Waits for 1 of 100 items: 1 rests at “Rest” until /);
+    expect(screen.getByText('99 / 100')).toBeTruthy();
+    fireEvent.click(screen.getByText('Item 37'));
+    expect(useStore.getState().item).toMatchObject({ index: 37, place: { split: 'each', parent: [] } });
+  });
+
+  it('names a missing branch, and leads to where it is', async () => {
+    answer.places[0] = {
+      ...(answer.places[0] as (typeof answer.places)[0]),
+      missing: [{ type: 'branch', data: { edge_id: 'b', parent: 'rest', at: resting } }],
+    };
+    render(<Barrier node={GATHER} executionId="x1" />);
+    fireEvent.click(await screen.findByText('Rest', { selector: '.barrier-what' }));
+    expect(useStore.getState().selectedNode).toBe('rest');
+  });
+
+  it('is not there when nothing is missing', async () => {
+    answer = { ...answer, places: [], total: 0 };
+    const { container } = render(<Barrier node={GATHER} executionId="x1" />);
+    await Promise.resolve();
+    expect(container.textContent).toBe('');
+  });
+});

@@ -1,0 +1,152 @@
+/** Looks through a join: what has arrived, what is missing, where each missing part is now, and one sentence about it. */
+import { type ReactElement, useEffect, useState } from 'react';
+import type { BarrierPlace, BarrierView, MissingPart, Node, PartAt } from '../generated/protocol';
+import { Countdown } from '../shared/Countdown';
+import { formatClock, formatCount, formatProgress } from '../shared/format';
+import { moveFocus } from '../shared/roving';
+import { scopesOf } from '../shared/scopes';
+import type { ShownState } from '../shared/shownState';
+import { STATE_WORDS, StateIcon } from '../shared/states';
+import { titleOf } from '../shared/title';
+import { verdictOf } from '../shared/verdict';
+import { barrierView } from '../state/actions';
+import { selectItem } from '../state/item';
+import { Poll } from '../state/poll';
+import { followsTheClock, nodeById, shownDefinition, shownView } from '../state/selectors';
+import { selectNode, useStore } from '../state/store';
+
+const PAUSE_MILLIS = 250;
+
+export function Barrier({ node, executionId }: { node: Node; executionId: string }): ReactElement | null {
+  const barrier = useBarrier(executionId, node.id);
+  const [chosen, setChosen] = useState<string | null>(null);
+  if (!barrier || barrier.places.length === 0) return null;
+  const place = barrier.places.find(({ key }) => key === chosen) ?? barrier.places[0];
+  if (!place) return null;
+  return (
+    <section className="barrier" aria-label="What it waits for" data-testid="barrier">
+      {barrier.places.length > 1 && (
+        <select className="barrier-choice" aria-label="At" value={place.key} onChange={(event) => setChosen(event.target.value)}>
+          {barrier.places.map(({ key, arrived, expected }) => (
+            <option key={key} value={key}>
+              {key === '' ? 'root' : key} · {formatProgress({ arrived, expected })}
+            </option>
+          ))}
+        </select>
+      )}
+      <PlaceView place={place} node={node} />
+      {barrier.total > barrier.places.length && (
+        <p className="barrier-more">{formatCount(barrier.total - barrier.places.length)} more of its keys wait too.</p>
+      )}
+    </section>
+  );
+}
+
+function useBarrier(executionId: string, nodeId: string): BarrierView | null {
+  const [barrier, setBarrier] = useState<BarrierView | null>(null);
+  useEffect(() => {
+    const poll = new Poll({
+      ask: () => barrierView(executionId, nodeId),
+      mark: () => {
+        const view = shownView(useStore.getState());
+        return view?.summary.execution_id === executionId ? view.position : null;
+      },
+      show: setBarrier,
+      // A recording that was opened from a file does not tell; the card's progress is all there is.
+      fail: () => setBarrier(null),
+      pauseMillis: PAUSE_MILLIS,
+    });
+    return poll.start();
+  }, [executionId, nodeId]);
+  return barrier;
+}
+
+function PlaceView({ place, node }: { place: BarrierPlace; node: Node }): ReactElement {
+  const definition = useStore(shownDefinition);
+  const ended = useStore((state) => shownView(state)?.summary.phase !== 'running');
+  const title = (id: string): string => {
+    const found = nodeById(definition, id);
+    return found ? titleOf(found) : id;
+  };
+  const missing = place.expected - place.arrived;
+  return (
+    <>
+      <div className="barrier-head">
+        <span className="barrier-numbers numbers">{formatProgress(place)}</span> arrived
+        {place.due !== null && !ended && (
+          <span className="barrier-due">
+            gives up <Due due={place.due} />
+          </span>
+        )}
+      </div>
+      <div className="barrier-bar" aria-hidden="true">
+        <span style={{ flexGrow: place.arrived }} />
+        <span className="barrier-missing" style={{ flexGrow: missing }} />
+      </div>
+      <p className="barrier-verdict" data-testid="barrier-verdict">
+        {verdictOf(place, { titleOf: title, ended })}
+      </p>
+      <ul className="barrier-list" aria-label="Missing" onKeyDown={moveFocus}>
+        {place.missing.map((part, at) => (
+          <li key={at}>
+            <Part part={part} titleOf={title} tabStop={at === 0} onSelect={() => select(part, place, node)} />
+          </li>
+        ))}
+      </ul>
+      {missing > place.missing.length && <p className="barrier-more">{formatCount(missing - place.missing.length)} more are missing.</p>}
+    </>
+  );
+}
+
+interface PartProps {
+  part: MissingPart;
+  titleOf: (nodeId: string) => string;
+  tabStop: boolean;
+  onSelect: () => void;
+}
+
+function Part({ part, titleOf: title, tabStop, onSelect }: PartProps): ReactElement {
+  const { at } = part.data;
+  const state = stateOf(at);
+  return (
+    <button type="button" data-roving tabIndex={tabStop ? 0 : -1} className="row barrier-part" onClick={onSelect}>
+      <span className="barrier-what">{part.type === 'item' ? `Item ${formatCount(part.data.index)}` : title(part.data.parent)}</span>
+      <span className={`barrier-where state-${state}`} title={STATE_WORDS[state]}>
+        <StateIcon state={state} />
+        <span className="visually-hidden">{STATE_WORDS[state]} at</span>
+        <span className="barrier-node">
+          {at.node_id === null ? (state === 'idle' ? 'nothing leads here any more' : 'has not begun') : title(at.node_id)}
+        </span>
+      </span>
+      <span className="barrier-when">{at.due === null ? at.attempt > 1 && `attempt ${at.attempt}` : <Due due={at.due} />}</span>
+    </button>
+  );
+}
+
+function Due({ due }: { due: number }): ReactElement {
+  const live = useStore(followsTheClock);
+  return live ? <Countdown due={due} /> : <span className="numbers">{formatClock(due)}</span>;
+}
+
+function stateOf({ state, retrying }: PartAt): ShownState {
+  return retrying ? 'retrying' : state;
+}
+
+/** A missing item is followed through the graph; a missing branch leads to where it is. */
+function select(part: MissingPart, place: BarrierPlace, node: Node): void {
+  const definition = shownDefinition(useStore.getState());
+  if (part.type === 'branch') {
+    selectNode(part.data.at.node_id ?? part.data.parent);
+    return;
+  }
+  const sources = (definition?.edges ?? []).filter((edge) => edge.dst === node.id).map((edge) => edge.src);
+  const scopes = definition ? sources.map((source) => scopesOf(definition).get(source) ?? []) : [];
+  const splits = new Set((definition?.nodes ?? []).filter((each) => each.type === 'split').map((each) => each.id));
+  const split = scopes.map((scope) => scope.at(-1)).find((each) => each !== undefined) ?? sources.find((source) => splits.has(source));
+  if (split === undefined) return;
+  selectItem({ split, parent: indexesOf(place.key) }, part.data.index);
+}
+
+function indexesOf(key: string): number[] {
+  return key === '' ? [] : key.split('/').map((level) => Number(level.slice(level.lastIndexOf('=') + 1)));
+}

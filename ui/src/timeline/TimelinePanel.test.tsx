@@ -1,0 +1,80 @@
+import { fireEvent, render, screen } from '@testing-library/react';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Request, Response, Timeline } from '../generated/protocol';
+import { connect } from '../state/actions';
+import { nodeStateOf } from '../state/selectors';
+import { useStore } from '../state/store';
+import { nodeView, view } from '../testing/fixtures';
+import { TimelinePanel } from './TimelinePanel';
+
+const TIMELINE: Timeline = {
+  execution_id: 'x1',
+  position: 9,
+  started_at: 1_000,
+  latest_at: 3_000,
+  rows: [{ node_id: 'greet', bars: [{ kind: 'run', from: 1_000, to: 2_000, count: 1, failed: 0 }] }],
+  ticks: [{ at: 1_000, position: 1 }, { at: 2_000, position: 5 }, { at: 3_000, position: 9 }],
+};
+
+let asked: Request[] = [];
+
+function answer(request: Request): Response {
+  asked.push(request);
+  if (request.type === 'timeline') return { type: 'timeline', data: TIMELINE };
+  if (request.type !== 'view_at') throw new Error(request.type);
+  const position = request.when.type === 'position' ? request.when.data : 5;
+  return { type: 'past', data: { view: view({ position, nodes: { greet: nodeView('running') } }), at: 2_000, last: 9 } };
+}
+
+beforeEach(() => {
+  asked = [];
+  connect({
+    host: { mode: 'web', title: '', readOnly: false },
+    call: (request) => Promise.resolve(answer(request)),
+    subscribe: () => () => undefined,
+  });
+  const now = view({ position: 9, nodes: { greet: nodeView('success') } });
+  useStore.setState({ ready: true, open: { type: 'execution', executionId: 'x1', view: now } });
+});
+
+const shown = async (): Promise<HTMLElement> => {
+  render(<TimelinePanel />);
+  return screen.findByTestId('scrubber');
+};
+const past = (): number | undefined => useStore.getState().past?.view.position;
+
+describe('TimelinePanel', () => {
+  it('has a row per node, which selects it', async () => {
+    await shown();
+    fireEvent.click(screen.getByText('Greet'));
+    expect(useStore.getState().selectedNode).toBe('greet');
+  });
+
+  it('moves the whole page one event back and on, and to now', async () => {
+    const scrubber = await shown();
+    fireEvent.keyDown(scrubber, { key: 'ArrowLeft' });
+    await vi.waitFor(() => expect(past()).toBe(8));
+    expect(nodeStateOf(useStore.getState(), 'greet')).toBe('running');
+    expect(scrubber.getAttribute('aria-valuenow')).toBe('8');
+    fireEvent.keyDown(scrubber, { key: 'ArrowRight' });
+    await vi.waitFor(() => expect(past()).toBe(9));
+    fireEvent.keyDown(scrubber, { key: 'End' });
+    expect(past()).toBeUndefined();
+    expect(nodeStateOf(useStore.getState(), 'greet')).toBe('success');
+  });
+
+  it('asks for one moment at a time, and the last one counts', async () => {
+    const scrubber = await shown();
+    fireEvent.keyDown(scrubber, { key: 'Home' });
+    fireEvent.keyDown(scrubber, { key: 'Home' });
+    await vi.waitFor(() => expect(past()).toBe(1));
+    expect(asked.filter((request) => request.type === 'view_at').length).toBeLessThanOrEqual(2);
+  });
+
+  it('says how far back one is, and leads back', async () => {
+    const scrubber = await shown();
+    fireEvent.keyDown(scrubber, { key: 'Home' });
+    fireEvent.click(await screen.findByTestId('back-to-now'));
+    expect(past()).toBeUndefined();
+  });
+});

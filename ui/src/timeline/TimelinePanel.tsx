@@ -1,0 +1,176 @@
+/** When what happened where, and the moment the page shows. */
+import { type KeyboardEvent, type PointerEvent, type ReactElement, useEffect, useMemo, useRef, useState } from 'react';
+import type { Problem, Timeline } from '../generated/protocol';
+import { EmptyState } from '../shared/EmptyState';
+import { formatCount, formatDuration, formatClock } from '../shared/format';
+import { titleOf } from '../shared/title';
+import { useThemeInForce } from '../shared/useThemeInForce';
+import { timelineOf } from '../state/actions';
+import { backToNow, lookAt, stepEvent } from '../state/past';
+import { Poll } from '../state/poll';
+import { nodeById, shownDefinition, shownSummary } from '../state/selectors';
+import { selectNode, useStore } from '../state/store';
+import { PlayBar } from './PlayBar';
+import { ROW, paintFolds, paintRows } from './paint';
+import { paletteInForce } from './palette';
+import { type Scale, momentAt, scaleOf, xOf } from './scale';
+import './timeline.css';
+
+const PAUSE_MILLIS = 250;
+/** Room for the names of nodes. */
+export const NAMES = 148;
+
+export function TimelinePanel(): ReactElement | null {
+  const executionId = useStore((state) => shownSummary(state)?.execution_id ?? null);
+  return executionId === null ? null : <Loaded key={executionId} executionId={executionId} />;
+}
+
+function Loaded({ executionId }: { executionId: string }): ReactElement | null {
+  const [timeline, setTimeline] = useState<Timeline | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  useEffect(() => {
+    const poll = new Poll({
+      ask: () => timelineOf(executionId),
+      mark: () => {
+        const { open } = useStore.getState();
+        return open.type === 'execution' && open.executionId === executionId ? (open.view?.position ?? 0) : null;
+      },
+      show: setTimeline,
+      fail: setProblem,
+      pauseMillis: PAUSE_MILLIS,
+    });
+    return poll.start();
+  }, [executionId]);
+  if (problem && !timeline) return <EmptyState icon="error" title={problem.message}>{problem.hint}</EmptyState>;
+  return timeline ? <Rows timeline={timeline} /> : null;
+}
+
+function Rows({ timeline }: { timeline: Timeline }): ReactElement {
+  const lane = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  const past = useStore((state) => state.past);
+  const end = timeline.latest_at;
+  const scale = useMemo(
+    () => scaleOf(timeline.ticks, timeline.started_at, end, Math.max(width - NAMES, 1)),
+    [timeline, end, width],
+  );
+
+  useEffect(() => {
+    const element = lane.current;
+    if (!element) return undefined;
+    const look = (): void => setWidth(element.clientWidth);
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    look();
+    return () => observer.disconnect();
+  }, []);
+
+  const scrub = (event: PointerEvent<HTMLElement>): void => {
+    const box = event.currentTarget.getBoundingClientRect();
+    lookAt({ type: 'moment', data: momentAt(scale, event.clientX - box.left) });
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const steps: { [key: string]: () => void } = {
+      ArrowLeft: () => stepEvent(-1),
+      ArrowRight: () => stepEvent(1),
+      Home: () => lookAt({ type: 'position', data: 1 }),
+      End: backToNow,
+    };
+    const step = steps[event.key];
+    if (!step || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    step();
+  };
+  const at = past?.at ?? end;
+  const position = past?.view.position ?? timeline.position;
+
+  return (
+    <section className="timeline" aria-label="Timeline" data-testid="timeline">
+      <PlayBar scale={scale} timeline={timeline} />
+      <div className="timeline-scroll" ref={lane}>
+        <Axis scale={scale} timeline={timeline} />
+        <div className="timeline-rows" style={{ height: Math.max(timeline.rows.length * ROW, 1) }}>
+          <Names timeline={timeline} />
+          <Bars scale={scale} timeline={timeline} />
+        </div>
+        <div
+          className="timeline-scrub"
+          style={{ left: NAMES }}
+          role="slider"
+          tabIndex={0}
+          aria-label="Moment"
+          aria-valuemin={1}
+          aria-valuemax={timeline.position}
+          aria-valuenow={position}
+          aria-valuetext={`Event ${formatCount(position)} of ${formatCount(timeline.position)}, ${formatClock(at)}`}
+          data-testid="scrubber"
+          onKeyDown={onKeyDown}
+          onPointerDown={(event) => {
+            event.currentTarget.setPointerCapture(event.pointerId);
+            scrub(event);
+          }}
+          onPointerMove={(event) => {
+            if (event.buttons === 1) scrub(event);
+          }}
+        >
+          <span className={past ? 'timeline-head timeline-head-past' : 'timeline-head'} style={{ left: xOf(scale, at) }} />
+        </div>
+      </div>
+    </section>
+  );
+}
+
+/** The beginning, the end, and how long each folded stretch is. */
+function Axis({ scale, timeline }: { scale: Scale; timeline: Timeline }): ReactElement {
+  return (
+    <div className="timeline-axis numbers" style={{ marginLeft: NAMES }} aria-hidden="true">
+      <span>{formatClock(timeline.started_at)}</span>
+      {scale.pieces
+        .filter((piece) => piece.folded)
+        .map((piece) => (
+          <span key={piece.from} className="timeline-fold" style={{ left: piece.x + piece.width / 2 }}>
+            {formatDuration(piece.to - piece.from)}
+          </span>
+        ))}
+      <span>+{formatDuration(Math.max(timeline.latest_at - timeline.started_at, 0))}</span>
+    </div>
+  );
+}
+
+function Names({ timeline }: { timeline: Timeline }): ReactElement {
+  const definition = useStore(shownDefinition);
+  const selected = useStore((state) => state.selectedNode);
+  return (
+    <ul className="timeline-names" style={{ width: NAMES }}>
+      {timeline.rows.map(({ node_id }) => {
+        const node = nodeById(definition, node_id);
+        return (
+          <li key={node_id}>
+            <button type="button" className="timeline-name" aria-pressed={selected === node_id} style={{ height: ROW }} onClick={() => selectNode(node_id)}>
+              {node ? titleOf(node) : node_id}
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Bars({ scale, timeline }: { scale: Scale; timeline: Timeline }): ReactElement {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const theme = useThemeInForce();
+  const height = timeline.rows.length * ROW;
+  useEffect(() => {
+    const element = canvas.current;
+    const pen = element?.getContext('2d');
+    if (!element || !pen) return;
+    const ratio = window.devicePixelRatio || 1;
+    element.width = Math.round(scale.width * ratio);
+    element.height = Math.round(height * ratio);
+    pen.scale(ratio, ratio);
+    const palette = paletteInForce();
+    paintRows(pen, timeline.rows, scale, timeline.latest_at, 0, palette);
+    paintFolds(pen, scale, height, palette);
+  }, [scale, timeline, height, theme]);
+  return <canvas ref={canvas} className="timeline-bars" style={{ left: NAMES, width: scale.width, height }} />;
+}

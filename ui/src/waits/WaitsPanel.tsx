@@ -1,0 +1,97 @@
+/** Everything that waits for a moment, over all executions, the first due first. */
+import { type ReactElement, useEffect, useState } from 'react';
+import type { Problem, TimerView, WaitBoard } from '../generated/protocol';
+import { EmptyState } from '../shared/EmptyState';
+import { formatCountdown, formatCount, formatMoment } from '../shared/format';
+import { Icon } from '../shared/icons';
+import { moveFocus } from '../shared/roving';
+import { useNow } from '../shared/useNow';
+import { openExecution, waitBoard } from '../state/actions';
+import { Poll } from '../state/poll';
+import { selectNode, useStore } from '../state/store';
+import { isOverdue, overdueReason, purposeOf } from './words';
+import './waits.css';
+
+const PAUSE_MILLIS = 500;
+
+type Answer = { type: 'loading' } | { type: 'board'; board: WaitBoard } | { type: 'failed'; problem: Problem };
+
+export function WaitsPanel(): ReactElement | null {
+  const answer = useBoard();
+  if (answer.type === 'loading') return null;
+  if (answer.type === 'failed') return <EmptyState icon="error" title={answer.problem.message}>{answer.problem.hint}</EmptyState>;
+  const { board } = answer;
+  if (board.total === 0) {
+    return (
+      <EmptyState icon="wait" title="Nothing waits for a moment">
+        Waits, next attempts and joins that will give up appear here while an execution runs.
+      </EmptyState>
+    );
+  }
+  return (
+    <section className="waits" aria-label="Timers" data-testid="waits">
+      <ul className="waits-list" onKeyDown={moveFocus}>
+        {board.timers.map((timer, at) => (
+          <li key={`${timer.execution_id} ${timer.node_id} ${timer.key} ${timer.purpose.type}`}>
+            <Row timer={timer} board={board} tabStop={at === 0} />
+          </li>
+        ))}
+      </ul>
+      {board.total > board.timers.length && (
+        <p className="waits-more">{formatCount(board.total - board.timers.length)} later ones are not listed.</p>
+      )}
+    </section>
+  );
+}
+
+function useBoard(): Answer {
+  const [answer, setAnswer] = useState<Answer>({ type: 'loading' });
+  useEffect(() => {
+    const poll = new Poll({
+      ask: waitBoard,
+      // The list hears of every change of every execution.
+      mark: () => useStore.getState().executions,
+      show: (board) => setAnswer({ type: 'board', board }),
+      fail: (problem) => setAnswer({ type: 'failed', problem }),
+      pauseMillis: PAUSE_MILLIS,
+    });
+    return poll.start();
+  }, []);
+  return answer;
+}
+
+function Row({ timer, board, tabStop }: { timer: TimerView; board: WaitBoard; tabStop: boolean }): ReactElement {
+  const open = async (): Promise<void> => {
+    await openExecution(timer.execution_id);
+    selectNode(timer.node_id);
+  };
+  return (
+    <button type="button" data-roving tabIndex={tabStop ? 0 : -1} className="row waits-row" onClick={() => void open()}>
+      <Due timer={timer} board={board} />
+      <span className="waits-what">
+        <span className="waits-name">{timer.name}</span>
+        <span className="waits-purpose">{purposeOf(timer)}</span>
+      </span>
+      <span className="waits-where">
+        <span className="waits-title">{timer.title}</span>
+        {timer.key !== '' && <code>{timer.key}</code>}
+      </span>
+      <time className="waits-moment numbers">{formatMoment(timer.due)}</time>
+    </button>
+  );
+}
+
+/** Only this is drawn again with every beat of the one clock. */
+function Due({ timer, board }: { timer: TimerView; board: WaitBoard }): ReactElement {
+  const now = useNow();
+  const late = isOverdue(timer, now);
+  return (
+    <span className={late ? 'waits-due waits-late numbers' : 'waits-due numbers'}>
+      <Icon name={late ? 'warning' : 'wait'} />
+      <span>
+        {formatCountdown(timer.due, now)}
+        {late && <span className="waits-reason">{overdueReason(board)}</span>}
+      </span>
+    </span>
+  );
+}

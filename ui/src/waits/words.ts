@@ -1,0 +1,27 @@
+import type { TimerView, WaitBoard } from '../generated/protocol';
+import { plural } from '../shared/format';
+
+/** A timer may be a beat late without anybody to blame. */
+const GRACE_MILLIS = 1_000;
+
+export function isOverdue({ due }: Pick<TimerView, 'due'>, now: number): boolean {
+  return now - due > GRACE_MILLIS;
+}
+
+/** What happens when it is due. */
+export function purposeOf({ purpose }: Pick<TimerView, 'purpose'>): string {
+  switch (purpose.type) {
+    case 'rest':
+      return 'goes on';
+    case 'retry':
+      return `attempt ${purpose.data.attempt}, after: ${purpose.data.error.message}`;
+    case 'deadline':
+      return `gives up; ${purpose.data.arrived} of ${purpose.data.expected} have arrived`;
+  }
+}
+
+export function overdueReason({ working, queued }: Pick<WaitBoard, 'working' | 'queued'>): string {
+  if (!working) return 'the engine has stopped: start Runeglass again, and it goes on';
+  if (queued > 0) return `woken; ${plural(queued, 'message')} ahead of it in the queue`;
+  return 'due, and not taken up yet';
+}
