@@ -110,8 +110,16 @@ impl Lineage {
     }
 
     pub fn key(&self) -> LineageKey {
-        let pairs: Vec<String> = self.0.iter().map(|step| format!("{}={}", step.split, step.index)).collect();
-        LineageKey(pairs.join("/"))
+        let mut key = String::new();
+        for step in self.0.iter() {
+            if !key.is_empty() {
+                key.push('/');
+            }
+            key.push_str(step.split.as_str());
+            key.push('=');
+            key.push_str(&step.index.to_string());
+        }
+        LineageKey(key)
     }
 
     /// The form of the wire. A branch id is unique also when splits nest: below the first level it holds the indexes

@@ -9,7 +9,7 @@ use std::{
     rc::Rc,
 };
 
-use protocol::{ErrorCode, Millis, NodeError};
+use protocol::{ErrorCode, Millis, NodeError, Payload};
 use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Persistent, Runtime};
 use serde_json::Value;
 
@@ -20,9 +20,26 @@ use super::{Bounds, Scope, failed};
 pub struct Script {
     /// As the author wrote it.
     pub source: String,
-    /// With every `$root` as a JavaScript identifier.
-    pub code: String,
     pub roots: BTreeSet<String>,
+    /// The function of the roots, in JavaScript.
+    function: String,
+}
+
+/// The root that holds all nodes.
+const NODE: &str = "node";
+
+impl Script {
+    /// `code` has every `$root` as a JavaScript identifier.
+    pub fn new(source: &str, code: &str, roots: BTreeSet<String>) -> Self {
+        let last = roots.get(NODE);
+        let names: Vec<String> = own(&roots).chain(last).map(|root| identifier(root)).collect();
+        Self { source: source.to_owned(), function: function(&names, code), roots }
+    }
+}
+
+/// The roots that are looked up one by one.
+fn own(roots: &BTreeSet<String>) -> impl Iterator<Item = &String> {
+    roots.iter().filter(|root| *root != NODE)
 }
 
 /// What an expression sees as the present, and where its random numbers start. Recorded, so that a replay sees the
@@ -43,22 +60,20 @@ pub fn check_syntax(code: &str) -> Result<(), String> {
     with_interpreter(|interpreter| {
         let context = interpreter.context.clone();
         context.with(|ctx| {
-            interpreter.compile(&ctx, &source(&[], code)).map(|_| ()).map_err(|error| error.message)
+            interpreter.compile(&ctx, &function(&[], code)).map(|_| ()).map_err(|error| error.message)
         })
     })
 }
 
 pub fn evaluate(script: &Script, scope: &Scope<'_>) -> Result<Value, NodeError> {
-    let mut values = Vec::new();
-    for root in script.roots.iter().filter(|root| *root != "node") {
-        values.push((identifier(root), scope.root(root)?.text().to_owned()));
-    }
-    if script.roots.contains("node") {
+    let mut values = own(&script.roots).map(|root| scope.root(root)).collect::<Result<Vec<Payload>, _>>()?;
+    if script.roots.contains(NODE) {
         let nodes: serde_json::Map<String, Value> =
             scope.nodes().into_iter().map(|(name, payload)| (name, payload.value().clone())).collect();
-        values.push(("$node".to_owned(), Value::Object(nodes).to_string()));
+        values.push(Payload::new(Value::Object(nodes)));
     }
-    let answer = with_interpreter(|interpreter| interpreter.evaluate(&script.code, &values, scope.moment));
+    let answer =
+        with_interpreter(|interpreter| interpreter.evaluate(&script.function, &values, scope.moment));
     answer.map_err(|mut error| {
         error.message = format!("{{{{ {} }}}}: {}", script.source, error.message);
         error
@@ -114,15 +129,10 @@ impl Interpreter {
         Ok(Self { functions: HashMap::new(), set_moment, context, steps, worn_out: false })
     }
 
-    fn evaluate(
-        &mut self,
-        code: &str,
-        values: &[(String, String)],
-        moment: Moment,
-    ) -> Result<Value, NodeError> {
+    fn evaluate(&mut self, function: &str, values: &[Payload], moment: Moment) -> Result<Value, NodeError> {
         self.steps.set(0);
         let context = self.context.clone();
-        let answer = context.with(|ctx| self.evaluate_in(&ctx, code, values, moment));
+        let answer = context.with(|ctx| self.evaluate_in(&ctx, function, values, moment));
         // Memory may be full or a limit hit half-way: the next expression gets a fresh interpreter.
         self.worn_out = matches!(&answer, Err(error) if error.code == ErrorCode::ExpressionLimit);
         answer
@@ -131,23 +141,26 @@ impl Interpreter {
     fn evaluate_in(
         &mut self,
         ctx: &Ctx<'_>,
-        code: &str,
-        values: &[(String, String)],
+        function: &str,
+        values: &[Payload],
         moment: Moment,
     ) -> Result<Value, NodeError> {
-        let names: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
-        let function = self.function(ctx, &names, code)?;
+        let function = self.function(ctx, function)?;
         let steps = Rc::clone(&self.steps);
         let explain = |error: CaughtError<'_>| explain(&error, steps.get());
         let set_moment = self.set_moment.clone().restore(ctx).catch(ctx).map_err(explain)?;
         set_moment.call::<_, ()>((moment.now as f64, moment.seed)).catch(ctx).map_err(explain)?;
 
         let mut arguments = rquickjs::function::Args::new(ctx.clone(), values.len());
-        for (_, text) in values {
-            let value: rquickjs::Value = ctx.json_parse(text.as_str()).catch(ctx).map_err(explain)?;
+        for value in values {
+            let value: rquickjs::Value = ctx.json_parse(value.text()).catch(ctx).map_err(explain)?;
             arguments.push_arg(value).catch(ctx).map_err(explain)?;
         }
         let answer: rquickjs::Value = function.call_arg(arguments).catch(ctx).map_err(explain)?;
+        // What is the same in both languages needs no text in between.
+        if let Some(plain) = plain(&answer) {
+            return Ok(plain);
+        }
         let text = ctx.json_stringify(answer).catch(ctx).map_err(explain)?;
         let text = match text {
             Some(text) => text.to_string().catch(ctx).map_err(explain)?,
@@ -156,18 +169,12 @@ impl Interpreter {
         serde_json::from_str(&text).map_err(|error| failed(format!("its value is not usable: {error}")))
     }
 
-    fn function<'js>(
-        &mut self,
-        ctx: &Ctx<'js>,
-        names: &[&str],
-        code: &str,
-    ) -> Result<Function<'js>, NodeError> {
-        let source = source(names, code);
-        if let Some(known) = self.functions.get(&source) {
+    fn function<'js>(&mut self, ctx: &Ctx<'js>, source: &str) -> Result<Function<'js>, NodeError> {
+        if let Some(known) = self.functions.get(source) {
             return known.clone().restore(ctx).map_err(|error| failed(error.to_string()));
         }
-        let function = self.compile(ctx, &source)?;
-        self.functions.insert(source, Persistent::save(ctx, function.clone()));
+        let function = self.compile(ctx, source)?;
+        self.functions.insert(source.to_owned(), Persistent::save(ctx, function.clone()));
         Ok(function)
     }
 
@@ -177,7 +184,12 @@ impl Interpreter {
     }
 }
 
-fn source(names: &[&str], code: &str) -> String {
+fn plain(answer: &rquickjs::Value<'_>) -> Option<Value> {
+    let number = || answer.as_int().map(Value::from);
+    number().or_else(|| answer.as_bool().map(Value::Bool)).or_else(|| answer.is_null().then_some(Value::Null))
+}
+
+fn function(names: &[String], code: &str) -> String {
     format!("(function({}){{\"use strict\";return (\n{code}\n);}})", names.join(","))
 }
 
@@ -258,7 +270,6 @@ const PRELUDE: &str = r#"
 mod tests {
     use super::super::{Names, Template};
     use super::*;
-    use protocol::Payload;
     use serde_json::json;
 
     fn run(expression: &str) -> Result<Value, NodeError> {

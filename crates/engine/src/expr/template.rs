@@ -207,6 +207,17 @@ impl Template {
         }
     }
 
+    /// The template of one field of an object.
+    pub fn field(&self, name: &str) -> Option<Cow<'_, Self>> {
+        match self {
+            Self::Object(fields) => {
+                fields.iter().find(|(known, _)| known == name).map(|(_, field)| Cow::Borrowed(field))
+            }
+            Self::Literal(value) => value.get(name).map(|field| Cow::Owned(Self::Literal(field.clone()))),
+            Self::Whole(_) | Self::Text(_) | Self::List(_) => None,
+        }
+    }
+
     /// Every `$root` the template may look at.
     pub fn roots(&self) -> BTreeSet<String> {
         let mut roots = BTreeSet::new();
@@ -326,9 +337,8 @@ impl Expression {
                 }
             }
         }
-        let script = Script { source: source.to_owned(), code, roots };
-        script::check_syntax(&script.code)
-            .map_err(|error| format!("{source:?} is not an expression: {error}"))?;
+        let script = Script::new(source, &code, roots);
+        script::check_syntax(&code).map_err(|error| format!("{source:?} is not an expression: {error}"))?;
         Ok(Self::Script(script))
     }
 

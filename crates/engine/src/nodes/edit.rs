@@ -80,23 +80,29 @@ fn edit_one(
 ) -> Result<Value, NodeError> {
     let keep_only = firing.parameter("mode").and_then(Value::as_str) == Some("keep_only");
     let mut seen = Value::Object(fields);
-    let mut kept = json!({});
+    let mut kept = keep_only.then(|| json!({}));
     let count = firing.node.source.parameters["assignments"].as_array().map_or(0, Vec::len);
     for index in 0..count {
         let working = Payload::new(seen.clone());
-        let assignment = firing.resolve(&assignments.item(index), &[("$json", &working)])?;
-        let name = assignment.get("name").map(as_text).unwrap_or_default();
-        let value = cast(firing, &assignment, assignment.get("value").cloned().unwrap_or(Value::Null))?;
-        write(&mut kept, &name, value.clone());
+        let assignment = assignments.item(index);
+        let part = |name| match assignment.field(name) {
+            Some(template) => firing.resolve(&template, &[("$json", &working)]),
+            None => Ok(Value::Null),
+        };
+        let (name, value, wanted) = (part("name")?, part("value")?, part("type")?);
+        let (name, value) = (as_text(&name), cast(firing, &wanted, value)?);
+        if let Some(kept) = &mut kept {
+            write(kept, &name, value.clone());
+        }
         write(&mut seen, &name, value);
     }
-    Ok(if keep_only { kept } else { seen })
+    Ok(kept.unwrap_or(seen))
 }
 
 /// `type` asks for a type; without it the value keeps its own.
-fn cast(firing: &Firing<'_>, assignment: &Value, value: Value) -> Result<Value, NodeError> {
+fn cast(firing: &Firing<'_>, wanted: &Value, value: Value) -> Result<Value, NodeError> {
     let refuse = |wanted: &str| firing.invalid("assignments", &format!("wants {value} as a {wanted}"));
-    match assignment.get("type").and_then(Value::as_str) {
+    match wanted.as_str() {
         None | Some("") => Ok(value),
         Some("string") => Ok(Value::String(as_text(&value))),
         Some("number") => match &value {

@@ -32,8 +32,9 @@ impl Kind for Simulate {
         if latency + jitter > LONGEST_MILLIS {
             return Err(firing.invalid("latency_ms", "is longer than a hundred years"));
         }
-        let millis = (latency + jitter * chance(firing, "jitter")).round() as i64;
-        let then = if chance(firing, "failure") < failure_rate {
+        let drawn = if jitter > 0.0 { jitter * chance(firing, "jitter") } else { 0.0 };
+        let millis = (latency + drawn).round() as i64;
+        let then = if failure_rate > 0.0 && chance(firing, "failure") < failure_rate {
             let message = firing.parameter("error_message").map(as_text);
             let message = message.unwrap_or_else(|| "the simulated work failed".to_owned());
             Err(NodeError::new(ErrorCode::SimulatedFailure, message)

@@ -17,8 +17,10 @@ impl Context {
         self.0.get(key)
     }
 
-    pub fn with(&self, key: &str, payload: Payload) -> Self {
-        Self(self.0.update(key.into(), payload))
+    /// Takes the context, so that several entries in a row cost one copy of what is shared, not one each.
+    pub fn with(mut self, key: &str, payload: Payload) -> Self {
+        self.0.insert(key.into(), payload);
+        self
     }
 
     /// What two branches know together; where both know something, `later` wins.

@@ -191,10 +191,7 @@ pub fn prepare(plan: &Plan, message: &Message, now: Millis) -> Prepared {
         return Prepared { parameters: None, work: Work::Failed(at(error, node)) };
     }
     let identity = format!("{}@{}", node.id, message.lineage.key());
-    let seed = blake3::hash(format!("{}/{identity}", message.execution_id).as_bytes());
-    let seed =
-        u32::from_le_bytes([seed.as_bytes()[0], seed.as_bytes()[1], seed.as_bytes()[2], seed.as_bytes()[3]]);
-    let moment = Moment { now, seed };
+    let moment = Moment { now, seed: seed(&message.execution_id, &identity) };
 
     let parameters = match resolved_parameters(plan, node, message, moment) {
         Ok(parameters) => parameters,
@@ -224,6 +221,17 @@ fn check_room(node: &PlannedNode, message: &Message) -> Result<(), NodeError> {
     );
     Err(NodeError::new(ErrorCode::LimitExceeded, message)
         .with_details(json!({"input": input, "max_pending_keys": most})))
+}
+
+/// Where the random numbers of a firing start.
+fn seed(execution: &ExecutionId, identity: &str) -> u32 {
+    let mut hasher = blake3::Hasher::new();
+    for part in [execution.as_str(), "/", identity] {
+        hasher.update(part.as_bytes());
+    }
+    let hash = hasher.finalize();
+    let [first, second, third, fourth, ..] = *hash.as_bytes();
+    u32::from_le_bytes([first, second, third, fourth])
 }
 
 static NO_PARAMETERS: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
@@ -277,7 +285,7 @@ impl Context {
             Ok(output) => output.clone(),
             Err(error) => Payload::new(json!({"error": error})),
         };
-        let context = self.with(&node.context_key, output.clone());
+        let context = self.clone().with(&node.context_key, output.clone());
         match outcome.ok().and_then(|output| node.kind.working_payload(output.value())) {
             Some(working) => {
                 let working = Payload::new(working);

@@ -230,7 +230,7 @@ struct Spread<'s> {
 }
 
 fn with_item(context: &Context, item: &Payload, index: u32) -> Context {
-    context.with("$item", item.clone()).with("$index", Payload::new(json!(index)))
+    context.clone().with("$item", item.clone()).with("$index", Payload::new(json!(index)))
 }
 
 impl Ledger {
