@@ -1,13 +1,22 @@
 //! Makes events durable in groups: while one group is being written the next one gathers.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use protocol::Event;
 use recording::{Store, StoreError};
 use tokio::sync::{Notify, mpsc, watch};
 
 /// Events that may wait to be written. Past this the engine waits for the disk.
-const ROOM: usize = 20_000;
+const ROOM: u64 = 20_000;
+/// Events written at once: enough to make the cost of a transaction vanish, few enough that their memory is used again
+/// and again.
+const GROUP: usize = 2_000;
 /// Groups a reader of the feed may fall behind before the engine waits for it.
 const FEED_GROUPS: usize = 256;
 
@@ -15,6 +24,9 @@ pub struct Journal(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
+    /// Too much waits, or writing has failed: whoever wants to go on has to ask. Nearly always it is not so, and then
+    /// nobody needs the lock for that.
+    crowded: AtomicBool,
     /// Something is to be written.
     arrived: Notify,
     /// A group was written, or writing has failed.
@@ -25,12 +37,14 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    waiting: Vec<Event>,
-    /// Events handed over, and of those the durable ones.
+    /// What was handed over together is written together.
+    waiting: VecDeque<Vec<Event>>,
+    /// Events handed over, of those the ones taken to be written, and of those the durable ones.
     pushed: u64,
+    taken: u64,
     durable: u64,
     failure: Option<Arc<StoreError>>,
-    readers: Vec<mpsc::Sender<Arc<[Event]>>>,
+    readers: Vec<mpsc::Sender<Arc<Vec<Event>>>>,
 }
 
 impl Journal {
@@ -38,6 +52,7 @@ impl Journal {
     pub fn start(store: Arc<Store>) -> Self {
         let shared = Arc::new(Shared {
             state: Mutex::default(),
+            crowded: AtomicBool::new(false),
             arrived: Notify::new(),
             written: Notify::new(),
             broken: watch::Sender::new(false),
@@ -46,7 +61,7 @@ impl Journal {
         Self(shared)
     }
 
-    pub fn subscribe(&self) -> mpsc::Receiver<Arc<[Event]>> {
+    pub fn subscribe(&self) -> mpsc::Receiver<Arc<Vec<Event>>> {
         let (sender, receiver) = mpsc::channel(FEED_GROUPS);
         self.0.lock().readers.push(sender);
         receiver
@@ -57,7 +72,10 @@ impl Journal {
         if !events.is_empty() {
             let mut state = self.0.lock();
             state.pushed += events.len() as u64;
-            state.waiting.extend(events);
+            state.waiting.push_back(events);
+            if !state.has_room() {
+                self.0.crowded.store(true, Ordering::Release);
+            }
             drop(state);
             self.0.arrived.notify_one();
         }
@@ -65,7 +83,10 @@ impl Journal {
 
     /// Waits until there is room for more.
     pub async fn room(&self) -> Result<(), Arc<StoreError>> {
-        self.until(|state| state.waiting.len() < ROOM).await
+        if !self.0.crowded.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.until(State::has_room).await
     }
 
     /// Waits until everything handed over so far is durable and every reader of the feed has it.
@@ -75,6 +96,9 @@ impl Journal {
     }
 
     pub fn check(&self) -> Result<(), Arc<StoreError>> {
+        if !self.0.crowded.load(Ordering::Acquire) {
+            return Ok(());
+        }
         self.0.lock().failure.clone().map_or(Ok(()), Err)
     }
 
@@ -85,7 +109,6 @@ impl Journal {
     }
 
     async fn until(&self, reached: impl Fn(&State) -> bool) -> Result<(), Arc<StoreError>> {
-        // Nearly always there is nothing to wait for, and then nobody needs to be told when there is.
         while !self.is_reached(&reached)? {
             let written = self.0.written.notified();
             tokio::pin!(written);
@@ -119,7 +142,22 @@ impl Shared {
     }
 
     fn take_group(&self) -> Vec<Event> {
-        std::mem::take(&mut self.lock().waiting)
+        let mut state = self.lock();
+        let mut group = Vec::with_capacity(GROUP.min((state.pushed - state.taken) as usize));
+        while group.len() < GROUP
+            && let Some(events) = state.waiting.pop_front()
+        {
+            group.extend(events);
+        }
+        state.taken += group.len() as u64;
+        self.crowded.store(state.failure.is_some() || !state.has_room(), Ordering::Release);
+        group
+    }
+}
+
+impl State {
+    fn has_room(&self) -> bool {
+        self.pushed - self.taken < ROOM
     }
 }
 
@@ -137,6 +175,7 @@ async fn write_groups(shared: std::sync::Weak<Shared>, store: Arc<Store>) {
             if let Err(error) = result {
                 tracing::error!(%error, events = group.len(), "events could not be written; the engine stops");
                 state.failure = Some(Arc::new(error));
+                journal.crowded.store(true, Ordering::Release);
                 state.waiting.clear();
                 // Whoever follows the feed sees its end.
                 state.readers.clear();
@@ -147,7 +186,7 @@ async fn write_groups(shared: std::sync::Weak<Shared>, store: Arc<Store>) {
             state.readers.retain(|reader| !reader.is_closed());
             state.readers.clone()
         };
-        let group: Arc<[Event]> = group.into();
+        let group = Arc::new(group);
         for reader in readers {
             // A reader that has gone away needs nothing.
             let _ = reader.send(Arc::clone(&group)).await;

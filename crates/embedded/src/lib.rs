@@ -84,7 +84,7 @@ impl Embedded {
     }
 
     /// Every event once it is durable, in order. The engine waits for a reader that falls far behind.
-    pub fn feed(&self) -> mpsc::Receiver<Arc<[Event]>> {
+    pub fn feed(&self) -> mpsc::Receiver<Arc<Vec<Event>>> {
         self.journal.subscribe()
     }
 

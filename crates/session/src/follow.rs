@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 
 pub struct Statuses {
     execution_id: ExecutionId,
-    feed: mpsc::Receiver<Arc<[Event]>>,
+    feed: mpsc::Receiver<Arc<Vec<Event>>>,
     fold: StatusFold,
     /// Events up to here were seen already.
     position: u64,
@@ -17,7 +17,7 @@ pub struct Statuses {
 }
 
 impl Statuses {
-    pub(crate) fn new(execution_id: ExecutionId, feed: mpsc::Receiver<Arc<[Event]>>) -> Self {
+    pub(crate) fn new(execution_id: ExecutionId, feed: mpsc::Receiver<Arc<Vec<Event>>>) -> Self {
         Self {
             execution_id,
             feed,
@@ -32,7 +32,7 @@ impl Statuses {
     pub(crate) fn after(
         execution_id: ExecutionId,
         past: &[Event],
-        feed: mpsc::Receiver<Arc<[Event]>>,
+        feed: mpsc::Receiver<Arc<Vec<Event>>>,
     ) -> Self {
         let mut statuses = Self::new(execution_id, feed);
         for event in past {

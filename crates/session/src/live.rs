@@ -56,7 +56,7 @@ pub struct Subscription {
 }
 
 impl Live {
-    pub fn follow(mut feed: mpsc::Receiver<Arc<[Event]>>) -> Arc<Self> {
+    pub fn follow(mut feed: mpsc::Receiver<Arc<Vec<Event>>>) -> Arc<Self> {
         let live = Arc::new(Self::default());
         let follower = Arc::clone(&live);
         tokio::spawn(async move {

@@ -50,7 +50,7 @@ pub enum Turn {
 pub struct Schedules<'s> {
     session: &'s Session,
     workflows: watch::Receiver<Vec<WorkflowEntry>>,
-    feed: mpsc::Receiver<Arc<[Event]>>,
+    feed: mpsc::Receiver<Arc<Vec<Event>>>,
     timetable: Timetable,
     turns: VecDeque<Turn>,
     /// The clock has woken us and stands still, if it is a simulated one, until we look for the next tick.
@@ -62,7 +62,7 @@ enum News {
     Rang,
     Changed,
     /// `None` once the engine has stopped.
-    Recorded(Option<Arc<[Event]>>),
+    Recorded(Option<Arc<Vec<Event>>>),
 }
 
 impl Session {
