@@ -78,7 +78,11 @@ impl fmt::Debug for Payload {
 
 impl Serialize for Payload {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.raw().serialize(serializer)
+        // A text that nobody asked for would be written twice: here, and where it goes.
+        match (self.0.text.get(), self.0.parsed.get()) {
+            (None, Some(value)) => value.serialize(serializer),
+            _ => self.raw().serialize(serializer),
+        }
     }
 }
 

@@ -9,14 +9,16 @@ mod seek;
 mod side;
 mod upkeep;
 
-use std::{collections::HashMap, path::Path};
+use std::{collections::HashMap, path::Path, sync::LazyLock};
 
 use protocol::{
     Event, ExecutionEnded, ExecutionId, ExecutionStarted, ExecutionSummary, Fact, LineageKey, Payload,
 };
 use sqlx::{
-    Connection, QueryBuilder, Row, Sqlite, SqliteConnection, SqlitePool,
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+    AssertSqlSafe, Connection, Row, Sqlite, SqliteConnection, SqlitePool,
+    sqlite::{
+        SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
+    },
 };
 use tokio::sync::Mutex;
 
@@ -44,6 +46,15 @@ struct Writer {
 
 /// Rows per statement: enough to make the statement's cost vanish, far below SQLite's limit of variables.
 const ROWS_PER_INSERT: usize = 128;
+
+static FULL_INSERT: LazyLock<String> = LazyLock::new(|| insert_of(ROWS_PER_INSERT));
+
+type Insert = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
+
+fn insert_of(rows: usize) -> String {
+    let values = vec!["(?, ?, ?, ?)"; rows];
+    format!("INSERT INTO events (execution, seq, at, body) VALUES {}", values.join(", "))
+}
 
 impl Store {
     /// Opens a store, making it where there is none. A file that is not ours, or newer than we are, is refused
@@ -231,11 +242,14 @@ impl Writer {
                 let row = execution_row(&mut transaction, rows, &event.execution_id).await?;
                 encoded.push((row, event.seq.cast_signed(), event.at, body));
             }
-            let mut insert = QueryBuilder::<Sqlite>::new("INSERT INTO events (execution, seq, at, body) ");
-            insert.push_values(encoded, |mut row, (execution, seq, at, body)| {
-                row.push_bind(execution).push_bind(seq).push_bind(at).push_bind(body);
-            });
-            insert.build().persistent(chunk.len() == ROWS_PER_INSERT).execute(&mut *transaction).await?;
+            let insert = match chunk.len() {
+                ROWS_PER_INSERT => sqlx::query(FULL_INSERT.as_str()),
+                rows => sqlx::query(AssertSqlSafe(insert_of(rows))).persistent(false),
+            };
+            let bind = |insert: Insert, (execution, seq, at, body): (i64, i64, i64, String)| {
+                insert.bind(execution).bind(seq).bind(at).bind(body)
+            };
+            encoded.into_iter().fold(insert, bind).execute(&mut *transaction).await?;
         }
         transaction.commit().await?;
         for event in events.iter().filter(|event| matches!(event.fact, Fact::ExecutionEnded(_))) {

@@ -27,16 +27,17 @@ impl Interned {
         connection: &mut SqliteConnection,
         fact: &Fact,
     ) -> Result<String, sqlx::Error> {
-        let text =
-            |fact: &Fact| serde_json::to_string(fact).map_err(|error| sqlx::Error::Encode(Box::new(error)));
-        if fact.payloads().all(stays_inline) {
-            return text(fact);
+        let body = text_of(fact)?;
+        // What is short as a whole has short payloads only.
+        let is_plain = body.len() <= INLINE_BYTES && !body.contains(MARKER);
+        if is_plain || fact.payloads().all(stays_inline) {
+            return Ok(body);
         }
         let mut fact = fact.clone();
         for payload in fact.payloads_mut().into_iter().filter(|payload| !stays_inline(payload)) {
             self.intern(connection, payload).await?;
         }
-        text(&fact)
+        text_of(&fact)
     }
 
     /// Replaces a payload by its marker and stores it if it is new.
@@ -63,6 +64,15 @@ impl Interned {
         *payload = Payload::new(json!({"$payload": hash}));
         Ok(())
     }
+}
+
+/// Room for the text of most facts.
+const USUAL_BYTES: usize = 512;
+
+fn text_of(fact: &Fact) -> Result<String, sqlx::Error> {
+    let mut text = Vec::with_capacity(USUAL_BYTES);
+    serde_json::to_writer(&mut text, fact).map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
+    String::from_utf8(text).map_err(|error| sqlx::Error::Encode(Box::new(error)))
 }
 
 /// A small payload that happens to look like a marker is stored too, so that every marker in an event is one of ours.
