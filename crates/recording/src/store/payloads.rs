@@ -27,7 +27,7 @@ impl Interned {
         connection: &mut SqliteConnection,
         fact: &Fact,
     ) -> Result<String, sqlx::Error> {
-        let body = text_of(fact)?;
+        let body = written(fact)?;
         // What is short as a whole has short payloads only.
         let is_plain = body.len() <= INLINE_BYTES && !body.contains(MARKER);
         if is_plain || fact.payloads().all(stays_inline) {
@@ -37,7 +37,7 @@ impl Interned {
         for payload in fact.payloads_mut().into_iter().filter(|payload| !stays_inline(payload)) {
             self.intern(connection, payload).await?;
         }
-        text_of(&fact)
+        written(&fact)
     }
 
     /// Replaces a payload by its marker and stores it if it is new.
@@ -69,7 +69,7 @@ impl Interned {
 /// Room for the text of most facts.
 const USUAL_BYTES: usize = 512;
 
-fn text_of(fact: &Fact) -> Result<String, sqlx::Error> {
+fn written(fact: &Fact) -> Result<String, sqlx::Error> {
     let mut text = Vec::with_capacity(USUAL_BYTES);
     serde_json::to_writer(&mut text, fact).map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
     String::from_utf8(text).map_err(|error| sqlx::Error::Encode(Box::new(error)))
