@@ -4,6 +4,7 @@ mod bench;
 mod credentials;
 mod dead_letters;
 mod export;
+mod find;
 mod outcome;
 mod plan;
 mod progress;
@@ -48,8 +49,10 @@ enum Command {
     Plan(plan::PlanArguments),
     /// Show the user interface in a browser, on this machine only.
     Serve(serve::ServeArguments),
-    /// Write one execution as a document that the user interface opens anywhere.
+    /// Write one execution as one file that opens anywhere.
     Export(export::ExportArguments),
+    /// List executions, or look for words and values in their payloads.
+    Find(find::FindArguments),
     /// List the messages that were given up, with the reason.
     DeadLetters(dead_letters::DeadLettersArguments),
     /// Look after a store: check it, make it smaller, remove old executions.
@@ -71,6 +74,7 @@ async fn main() -> ExitCode {
         Command::Bench(arguments) => bench::bench(arguments).await,
         Command::Serve(arguments) => serve::serve(arguments).await,
         Command::Export(arguments) => export::export(arguments).await,
+        Command::Find(arguments) => find::find(arguments).await,
         Command::DeadLetters(arguments) => dead_letters::list(arguments).await,
         Command::Store(arguments) => store::store(arguments).await,
         Command::Credentials(arguments) => credentials::credentials(arguments),

@@ -6,6 +6,7 @@
 mod diagnostic;
 mod error;
 mod event;
+mod find;
 mod ids;
 mod lineage;
 mod message;
@@ -22,6 +23,7 @@ pub use event::{
     Arrival, AttemptFailed, Consequence, Echo, Event, ExecutionEnded, ExecutionStarted, Fact, Fault, Firing,
     Ignored, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Skipped, TimedOut, WhyIgnored,
 };
+pub use find::{ExecutionPage, Filter, Found, Hit, Part, Search, Unindexed};
 pub use ids::{EdgeId, ExecutionId, MessageId, NodeId, WorkflowId};
 pub use lineage::{Frame, Lineage, LineageKey, Step};
 pub use message::{

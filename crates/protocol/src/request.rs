@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ExecutionId, ExecutionSummary, ExecutionView, NodeDetail, NodeId, Problem, Recording, ViewPatch,
-    WorkflowEntry,
+    ExecutionId, ExecutionPage, ExecutionSummary, ExecutionView, Filter, Found, NodeDetail, NodeId, Problem,
+    Recording, Search, ViewPatch, WorkflowEntry,
 };
 
 /// A wish of the user.
@@ -26,6 +26,25 @@ pub enum Request {
     Cancel { execution_id: ExecutionId },
     /// → `Response::Execution`
     Execution { execution_id: ExecutionId },
+    /// The view after the event at a position, or after the last one. → `Response::Execution`
+    ExecutionAt {
+        execution_id: ExecutionId,
+        #[ts(type = "number")]
+        position: u64,
+    },
+    /// Executions, newest first, a page at a time. → `Response::Executions`
+    Executions {
+        #[serde(default)]
+        filter: Filter,
+        #[serde(default)]
+        #[ts(optional = nullable)]
+        after: Option<String>,
+        #[serde(default)]
+        #[ts(optional = nullable)]
+        limit: Option<u32>,
+    },
+    /// Words and paths in payloads. → `Response::Found`
+    Find { search: Box<Search> },
     /// → `Response::NodeDetail`
     NodeDetail { execution_id: ExecutionId, node_id: NodeId },
     /// The whole execution as one document that opens anywhere. → `Response::Recording`
@@ -40,6 +59,8 @@ pub enum Response {
     Started { execution_id: ExecutionId },
     Done,
     Execution(Box<ExecutionView>),
+    Executions(ExecutionPage),
+    Found(Found),
     NodeDetail(Box<NodeDetail>),
     Recording(Box<Recording>),
 }

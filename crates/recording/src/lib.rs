@@ -8,6 +8,7 @@
 mod detail;
 mod document;
 mod ledger;
+mod path;
 mod status;
 mod store;
 mod view;

@@ -5,6 +5,7 @@ mod follow;
 mod keyring;
 mod library;
 mod live;
+pub mod look;
 mod problem;
 mod triggers;
 
@@ -38,8 +39,8 @@ pub use runtime::{
 pub use triggers::{Schedules, Trigger, Turn};
 
 use live::Live;
-pub use problem::from_store as store_problem;
 use problem::{from_engine, from_ledger, from_store};
+pub use problem::from_store as store_problem;
 
 /// Where recordings are kept.
 pub enum Keep {
@@ -163,6 +164,17 @@ impl Session {
             Request::Cancel { execution_id } => self.cancel(&execution_id).await.map(|()| Response::Done),
             Request::Execution { execution_id } => {
                 self.execution(&execution_id).await.map(|view| Response::Execution(Box::new(view)))
+            }
+            Request::ExecutionAt { execution_id, position } => {
+                let view = look::view_at(&self.store, &execution_id, position).await?;
+                Ok(Response::Execution(Box::new(view)))
+            }
+            Request::Executions { filter, after, limit } => {
+                let page = self.store.list(&filter, after.as_deref(), limit.unwrap_or(LISTED)).await;
+                page.map(Response::Executions).map_err(|error| from_store(&error))
+            }
+            Request::Find { search } => {
+                look::find(&self.store, &search, look::INDEXED_PER_REQUEST).await.map(Response::Found)
             }
             Request::NodeDetail { execution_id, node_id } => self
                 .node_detail(&execution_id, &node_id)
@@ -291,8 +303,7 @@ impl Session {
         if let Some(view) = self.live.view(id) {
             return Ok(view);
         }
-        let view = self.store.view_at(id, u64::MAX).await.map_err(|error| from_store(&error))?;
-        view.ok_or_else(|| unknown(id))
+        look::view_at(&self.store, id, u64::MAX).await
     }
 
     async fn node_detail(&self, id: &ExecutionId, node: &NodeId) -> Result<NodeDetail, Problem> {

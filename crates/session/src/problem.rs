@@ -20,6 +20,7 @@ pub fn from_store(error: &StoreError) -> Problem {
             "make room on the disk; unfinished executions go on when the store is opened again",
         ),
         StoreError::ReadOnly { .. } => (ProblemCode::ReadOnly, "open the store for writing"),
+        StoreError::Query { .. } => (ProblemCode::InvalidRequest, "for example $.order.id == 42"),
         StoreError::Damaged { .. } => (ProblemCode::Infrastructure, "restore the file from a copy"),
         StoreError::Unusable { .. } => {
             (ProblemCode::Infrastructure, "check that the folder exists and can be written")

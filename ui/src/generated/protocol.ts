@@ -97,6 +97,15 @@ export type ErrorPolicy = { "type": "ignore" } | { "type": "branch", error_edge:
  */
 export type ExecutionId = string;
 
+/**
+ * One page of executions, newest first.
+ */
+export type ExecutionPage = { executions: Array<ExecutionSummary>, 
+/**
+ * Asks for the next page; absent on the last.
+ */
+next: string | null, };
+
 export type ExecutionPhase = "running" | "completed" | "failed" | "halted";
 
 /**
@@ -132,6 +141,23 @@ position: number, nodes: { [key in NodeId]: NodeView }, edges: { [key in EdgeId]
 export type FailedAttempt = { attempt: number, at: number, duration_ms: number, error: NodeError, tried_again_at: number, };
 
 /**
+ * Which executions; what is absent does not matter.
+ */
+export type Filter = { execution_id?: ExecutionId | null, 
+/**
+ * A part of the title, the id or the file of the workflow.
+ */
+workflow?: string | null, phase?: ExecutionPhase | null, 
+/**
+ * Started at this moment or later.
+ */
+since?: number | null, 
+/**
+ * Started before this moment.
+ */
+until?: number | null, };
+
+/**
  * One firing of a node: what it was asked to do, what it saw and what came of it.
  */
 export type FiringView = { message_id: MessageId, key: LineageKey, lineage: Array<Frame>, attempt: number, state: NodeState, started_at: number | null, duration_ms: number | null, 
@@ -153,9 +179,40 @@ hint: string | null,
 failures: Array<FailedAttempt>, };
 
 /**
+ * One page of what was found, newest first.
+ */
+export type Found = { hits: Array<Hit>, 
+/**
+ * Asks for the next page; a page may be short, or empty, and there is still another.
+ */
+next: string | null, 
+/**
+ * What the index does not know yet, so that it was not looked at.
+ */
+unindexed: Unindexed, };
+
+/**
  * One open fan-out (RFC 004 3.1). A message carries them outermost first in its `lineage_stack`.
  */
 export type Frame = { split_node_id: NodeId, branch_id: string, item_index: number, total_items: number, };
+
+/**
+ * An event in whose payload something was found. A large payload that occurs several times in an execution is found
+ * where it occurs first.
+ */
+export type Hit = { execution_id: ExecutionId, title: string, position: number, at: number, 
+/**
+ * Absent where it is the input of the execution.
+ */
+node_id: NodeId | null, key: LineageKey, part: Part, 
+/**
+ * Where in the payload, for a path query.
+ */
+path: string | null, 
+/**
+ * A little of the text around it.
+ */
+excerpt: string, };
 
 /**
  * The ordered `root=index` pairs of a lineage stack, joined by `/`. Empty outside every split.
@@ -251,6 +308,11 @@ progress: Progress | null,
 error: NodeError | null, };
 
 /**
+ * Which payload of an event.
+ */
+export type Part = "input" | "parameters" | "output" | "items" | "error";
+
+/**
  * A payload for the eye. One that is too large to send is cut, and says so.
  */
 export type PayloadView = { "type": "whole", "data": { json: unknown, bytes: number, } } | { "type": "cut", "data": { text: string, bytes: number, } };
@@ -289,9 +351,30 @@ export type Request = { "type": "snapshot" } | { "type": "run", path: string,
 /**
  * Becomes `$trigger`; the workflow's `sample_input` where absent.
  */
-input?: unknown, } | { "type": "cancel", execution_id: ExecutionId, } | { "type": "execution", execution_id: ExecutionId, } | { "type": "node_detail", execution_id: ExecutionId, node_id: NodeId, } | { "type": "record", execution_id: ExecutionId, };
+input?: unknown, } | { "type": "cancel", execution_id: ExecutionId, } | { "type": "execution", execution_id: ExecutionId, } | { "type": "execution_at", execution_id: ExecutionId, position: number, } | { "type": "executions", filter: Filter, after?: string | null, limit?: number | null, } | { "type": "find", search: Search, } | { "type": "node_detail", execution_id: ExecutionId, node_id: NodeId, } | { "type": "record", execution_id: ExecutionId, };
 
-export type Response = { "type": "snapshot", "data": Snapshot } | { "type": "started", "data": { execution_id: ExecutionId, } } | { "type": "done" } | { "type": "execution", "data": ExecutionView } | { "type": "node_detail", "data": NodeDetail } | { "type": "recording", "data": Recording };
+export type Response = { "type": "snapshot", "data": Snapshot } | { "type": "started", "data": { execution_id: ExecutionId, } } | { "type": "done" } | { "type": "execution", "data": ExecutionView } | { "type": "executions", "data": ExecutionPage } | { "type": "found", "data": Found } | { "type": "node_detail", "data": NodeDetail } | { "type": "recording", "data": Recording };
+
+/**
+ * What to look for in payloads and errors.
+ */
+export type Search = { 
+/**
+ * Words that all have to occur; `"two words"` stand together, `wor*` is the beginning of a word.
+ */
+words?: string | null, 
+/**
+ * Such as `$.order.id == 42`.
+ */
+path?: string | null, node_id?: NodeId | null, filter: Filter, 
+/**
+ * Where the page before this one has ended.
+ */
+after?: string | null, 
+/**
+ * At most this many; 50 where absent, never more than 500.
+ */
+limit?: number | null, };
 
 export type Severity = "error" | "warning";
 
@@ -313,6 +396,8 @@ export type TimedPatch = {
  * When it happened.
  */
 at: number, patch: ViewPatch, };
+
+export type Unindexed = { executions: number, events: number, };
 
 /**
  * What a host hears without asking.

@@ -36,6 +36,8 @@ pub enum StoreError {
     Full { path: String },
     #[error("{path} was opened for reading")]
     ReadOnly { path: String },
+    #[error("{detail}")]
+    Query { detail: String },
     #[error("{path} is damaged: {detail}")]
     Damaged { path: String, detail: String },
     #[error("{path} cannot be used: {detail}")]
@@ -43,6 +45,11 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// What was asked for makes no sense.
+    pub(super) fn query(detail: impl Into<String>) -> Self {
+        Self::Query { detail: detail.into() }
+    }
+
     pub(super) fn from_sqlx(path: &str, error: sqlx::Error) -> Self {
         let path = path.to_owned();
         let code = error

@@ -2,12 +2,15 @@
 
 mod dead_letters;
 mod file;
+mod list;
 mod migrate;
 mod pack;
 mod payloads;
+mod search;
 mod seek;
 mod side;
 mod upkeep;
+mod words;
 
 use std::{collections::HashMap, path::Path};
 
@@ -124,14 +127,16 @@ impl Store {
         let mut events = Vec::with_capacity(rows.len());
         let mut loaded: HashMap<String, Payload> = HashMap::new();
         for row in &rows {
-            let mut fact: Fact = self.decode(row.get::<&str, _>(2))?;
+            // A file from elsewhere may hold anything, text that is none among it.
+            let mut fact: Fact = self.decode(row.try_get::<&str, _>(2).map_err(wrap)?)?;
             for payload in fact.payloads_mut() {
                 if let Some(hash) = payloads::stored_hash(payload) {
                     *payload = self.payload(hash, &mut loaded).await?;
                 }
             }
-            let seq = row.get::<i64, _>(0).unsigned_abs();
-            events.push(Event { execution_id: execution.clone(), seq, at: row.get(1), fact });
+            let seq = row.try_get::<i64, _>(0).map_err(wrap)?.unsigned_abs();
+            let at = row.try_get(1).map_err(wrap)?;
+            events.push(Event { execution_id: execution.clone(), seq, at, fact });
         }
         Ok(events)
     }
