@@ -1,16 +1,20 @@
 //! `runeglass`: the engine and its tools on the command line.
 
 mod bench;
+mod compare;
 mod credentials;
 mod dead_letters;
 mod export;
 mod find;
+mod import;
 mod outcome;
 mod plan;
 mod progress;
 mod reach;
+mod replay;
 mod run;
 mod serve;
+mod source;
 mod store;
 mod terminal;
 mod validate;
@@ -51,6 +55,12 @@ enum Command {
     Serve(serve::ServeArguments),
     /// Write one execution as one file that opens anywhere.
     Export(export::ExportArguments),
+    /// Take an execution from a file into a store.
+    Import(import::ImportArguments),
+    /// See a recording at any moment, hold it against the engine, or run another workflow over it.
+    Replay(replay::ReplayArguments),
+    /// Say what is different between two executions.
+    Compare(compare::CompareArguments),
     /// List executions, or look for words and values in their payloads.
     Find(find::FindArguments),
     /// List the messages that were given up, with the reason.
@@ -74,6 +84,9 @@ async fn main() -> ExitCode {
         Command::Bench(arguments) => bench::bench(arguments).await,
         Command::Serve(arguments) => serve::serve(arguments).await,
         Command::Export(arguments) => export::export(arguments).await,
+        Command::Import(arguments) => import::import(arguments).await,
+        Command::Replay(arguments) => replay::replay(arguments).await,
+        Command::Compare(arguments) => compare::compare(arguments).await,
         Command::Find(arguments) => find::find(arguments).await,
         Command::DeadLetters(arguments) => dead_letters::list(arguments).await,
         Command::Store(arguments) => store::store(arguments).await,

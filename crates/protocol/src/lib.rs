@@ -10,6 +10,7 @@ mod find;
 mod ids;
 mod lineage;
 mod message;
+mod note;
 mod payload;
 mod recorded;
 mod request;
@@ -29,6 +30,7 @@ pub use lineage::{Frame, Lineage, LineageKey, Step};
 pub use message::{
     CompletionMessage, ExecutionStatus, NodeExecutionMessage, NodeStatus, NodeStatusMessage, StatusLine,
 };
+pub use note::Note;
 pub use payload::Payload;
 pub use recorded::{Recording, TimedPatch};
 pub use request::{Request, Response, Snapshot, Update};

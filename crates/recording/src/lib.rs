@@ -5,17 +5,25 @@
 //! * [`ViewFold`] folds them into what people see.
 //! * [`StatusFold`] folds them into the messages of RFC 001.
 
+mod compare;
 mod detail;
+mod diff;
 mod document;
 mod ledger;
 mod path;
+mod redact;
+mod replay;
 mod status;
 mod store;
 mod view;
 
+pub use compare::{Comparison, Divergence, Slower, Tally, compare};
 pub use detail::node_detail;
+pub use diff::{Change, diff};
 pub use document::record;
 pub use ledger::{Ledger, LedgerError, Opened};
+pub use redact::{Redaction, lost_values};
+pub use replay::{Difference, Imagined, UnknownAnswer, Verified, imagine, verify};
 pub use status::StatusFold;
-pub use store::{Access, Checked, Cleaned, Prune, Store, StoreError};
+pub use store::{Access, Case, Checked, Cleaned, Prune, Store, StoreError, read_case, write_case};
 pub use view::{ViewFold, ViewState};

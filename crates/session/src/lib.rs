@@ -2,6 +2,7 @@
 //! host and the command line all speak to it.
 
 mod follow;
+mod hidden;
 mod keyring;
 mod library;
 mod live;
@@ -40,7 +41,7 @@ pub use triggers::{Schedules, Trigger, Turn};
 
 use live::Live;
 use problem::{from_engine, from_ledger, from_store};
-pub use problem::from_store as store_problem;
+pub use problem::{from_ledger as ledger_problem, from_store as store_problem};
 
 /// Where recordings are kept.
 pub enum Keep {
@@ -66,6 +67,8 @@ pub struct Reach {
     pub addresses: AddressPolicy,
     /// Asked before the keyring; the file in the user's data folder where absent.
     pub credentials: Option<PathBuf>,
+    /// Rules for what is hidden before it is written, in addition to the usual ones.
+    pub redaction: Option<PathBuf>,
 }
 
 impl Reach {
@@ -119,13 +122,18 @@ impl Session {
                 (folder.path().join("run.db"), Some(folder))
             }
         };
-        let store = Arc::new(Store::open(&path, Access::Write).await.map_err(|error| from_store(&error))?);
+        let redaction = hidden::rules(options.reach.redaction.as_deref())?;
+        let store = Store::open(&path, Access::Write).await.map_err(|error| from_store(&error))?;
+        let store = Arc::new(store.hiding(redaction));
         let engine = Embedded::open(Arc::clone(&store), options.clock.clone());
         let live = Live::follow(engine.feed());
         let mut recovered = Vec::new();
         if options.recover {
             for id in store.unfinished().await.map_err(|error| from_store(&error))? {
                 let events = store.events(&id).await.map_err(|error| from_store(&error))?;
+                if hidden::end_what_lost_values(&store, &events, options.clock.now()).await? {
+                    continue;
+                }
                 live.adopt(ViewFold::replay(&events));
             }
             recovered = engine.recover(&store).await.map_err(|error| from_engine(&error))?;

@@ -13,6 +13,9 @@ pub fn from_store(error: &StoreError) -> Problem {
         StoreError::Older { .. } => {
             (ProblemCode::StoreRefused, "close the other one, or make the file and its folder writable")
         }
+        StoreError::Refused { .. } => {
+            (ProblemCode::StoreRefused, "ask for the file again; nothing in it was used")
+        }
         StoreError::InUse { .. } => (ProblemCode::StoreInUse, "close the other one, or name another file"),
         StoreError::Missing { .. } => (ProblemCode::NotFound, "check the path"),
         StoreError::Full { .. } => (

@@ -28,6 +28,8 @@ pub enum StoreError {
          brought up now: {detail}"
     )]
     Older { path: String, found: i32, detail: String },
+    #[error("{path} is not what an export writes: {detail}")]
+    Refused { path: String, detail: String },
     #[error("{path} is in use by another Runeglass")]
     InUse { path: String },
     #[error("there is no store at {path}")]

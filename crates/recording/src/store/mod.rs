@@ -1,9 +1,11 @@
 //! Events in one SQLite file: append-only, large payloads once by content hash.
 
+mod case;
 mod dead_letters;
 mod file;
 mod list;
 mod migrate;
+mod notes;
 mod pack;
 mod payloads;
 mod search;
@@ -21,10 +23,11 @@ use sqlx::{
 };
 use tokio::sync::Mutex;
 
+pub use case::{Case, read_case, write_case};
 pub use file::{Access, StoreError};
 pub use upkeep::{Checked, Cleaned, Prune};
 
-use crate::view::summary;
+use crate::{Redaction, view::summary};
 
 /// Reads go on while the one writer appends.
 pub struct Store {
@@ -32,6 +35,7 @@ pub struct Store {
     writer: Option<Mutex<Writer>>,
     readers: SqlitePool,
     side: side::Side,
+    redaction: Redaction,
     /// Held as long as the store is open for writing: one engine per store.
     _lock: Option<file::Lock>,
 }
@@ -83,14 +87,20 @@ impl Store {
             Access::Read => None,
         };
         let readers = SqlitePoolOptions::new().max_connections(2).connect_lazy_with(options.read_only(true));
-        Ok(Self { path: shown, writer, readers, side: side::Side::of(path), _lock: lock })
+        let (side, redaction) = (side::Side::of(path), Redaction::default());
+        Ok(Self { path: shown, writer, readers, side, redaction, _lock: lock })
+    }
+
+    /// Hides more than what is usually hidden.
+    pub fn hiding(self, redaction: Redaction) -> Self {
+        Self { redaction, ..self }
     }
 
     /// Appends events in one transaction: all of them are durable afterwards, or none.
     pub async fn append(&self, events: &[Event]) -> Result<(), StoreError> {
         let writer = self.writer.as_ref().ok_or_else(|| StoreError::ReadOnly { path: self.path.clone() })?;
         let mut writer = writer.lock().await;
-        let result = writer.append(events).await;
+        let result = writer.append(&self.redaction.hide(events)).await;
         if result.is_err() {
             // What the failed transaction interned is not in the file.
             writer.payloads = payloads::Interned::default();
