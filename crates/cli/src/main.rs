@@ -4,6 +4,7 @@ mod bench;
 mod compare;
 mod credentials;
 mod dead_letters;
+mod explain;
 mod export;
 mod find;
 mod import;
@@ -61,6 +62,8 @@ enum Command {
     Replay(replay::ReplayArguments),
     /// Say what is different between two executions.
     Compare(compare::CompareArguments),
+    /// Say why an execution is stuck, went this way, or took so long.
+    Explain(explain::ExplainArguments),
     /// List executions, or look for words and values in their payloads.
     Find(find::FindArguments),
     /// List the messages that were given up, with the reason.
@@ -87,6 +90,7 @@ async fn main() -> ExitCode {
         Command::Import(arguments) => import::import(arguments).await,
         Command::Replay(arguments) => replay::replay(arguments).await,
         Command::Compare(arguments) => compare::compare(arguments).await,
+        Command::Explain(arguments) => explain::explain(arguments).await,
         Command::Find(arguments) => find::find(arguments).await,
         Command::DeadLetters(arguments) => dead_letters::list(arguments).await,
         Command::Store(arguments) => store::store(arguments).await,

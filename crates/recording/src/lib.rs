@@ -9,6 +9,7 @@ mod compare;
 mod detail;
 mod diff;
 mod document;
+mod explain;
 mod ledger;
 mod path;
 mod redact;
@@ -21,6 +22,10 @@ pub use compare::{Comparison, Divergence, Slower, Tally, compare};
 pub use detail::node_detail;
 pub use diff::{Change, diff};
 pub use document::record;
+pub use explain::{
+    Condition, Explanation, FiringStory, Leg, Missing, NodeStory, NotRun, Spent, Used, Waiting, Whereabouts,
+    explain,
+};
 pub use ledger::{Ledger, LedgerError, Opened};
 pub use redact::{Redaction, lost_values};
 pub use replay::{Difference, Imagined, UnknownAnswer, Verified, imagine, verify};
