@@ -1,15 +1,21 @@
 //! `runeglass`: the engine and its tools on the command line.
 
 mod bench;
+mod compare;
 mod credentials;
 mod dead_letters;
+mod explain;
 mod export;
+mod find;
+mod import;
 mod outcome;
 mod plan;
 mod progress;
 mod reach;
+mod replay;
 mod run;
 mod serve;
+mod source;
 mod store;
 mod terminal;
 mod validate;
@@ -48,8 +54,18 @@ enum Command {
     Plan(plan::PlanArguments),
     /// Show the user interface in a browser, on this machine only.
     Serve(serve::ServeArguments),
-    /// Write one execution as a document that the user interface opens anywhere.
+    /// Write one execution as one file that opens anywhere.
     Export(export::ExportArguments),
+    /// Take an execution from a file into a store.
+    Import(import::ImportArguments),
+    /// See a recording at any moment, hold it against the engine, or run another workflow over it.
+    Replay(replay::ReplayArguments),
+    /// Say what is different between two executions.
+    Compare(compare::CompareArguments),
+    /// Say why an execution is stuck, went this way, or took so long.
+    Explain(explain::ExplainArguments),
+    /// List executions, or look for words and values in their payloads.
+    Find(find::FindArguments),
     /// List the messages that were given up, with the reason.
     DeadLetters(dead_letters::DeadLettersArguments),
     /// Look after a store: check it, make it smaller, remove old executions.
@@ -71,6 +87,11 @@ async fn main() -> ExitCode {
         Command::Bench(arguments) => bench::bench(arguments).await,
         Command::Serve(arguments) => serve::serve(arguments).await,
         Command::Export(arguments) => export::export(arguments).await,
+        Command::Import(arguments) => import::import(arguments).await,
+        Command::Replay(arguments) => replay::replay(arguments).await,
+        Command::Compare(arguments) => compare::compare(arguments).await,
+        Command::Explain(arguments) => explain::explain(arguments).await,
+        Command::Find(arguments) => find::find(arguments).await,
         Command::DeadLetters(arguments) => dead_letters::list(arguments).await,
         Command::Store(arguments) => store::store(arguments).await,
         Command::Credentials(arguments) => credentials::credentials(arguments),

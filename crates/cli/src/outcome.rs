@@ -81,6 +81,11 @@ pub fn say(line: &str) -> Result<(), CommandError> {
     writeln!(stdout, "{line}").and_then(|()| stdout.flush()).map_err(|error| unwritable(&error))
 }
 
+/// Prints a value as one line of JSON.
+pub fn say_json(value: &impl serde::Serialize) -> Result<(), CommandError> {
+    say(&serde_json::to_string(value).map_err(|error| CommandError::usage(error.to_string(), ""))?)
+}
+
 pub fn unwritable(error: &std::io::Error) -> CommandError {
     match error.kind() {
         ErrorKind::BrokenPipe => CommandError::Said(Outcome::Infrastructure),

@@ -13,6 +13,9 @@ pub struct ReachArguments {
     /// Let workflows reach this machine and its network: yes for `run`, no for `serve` where absent.
     #[arg(long, value_name = "YES|NO")]
     private_addresses: Option<YesNo>,
+    /// Rules for what is hidden before it is recorded: {"names": [...], "patterns": [...], "everywhere": true}.
+    #[arg(long, value_name = "FILE")]
+    redact: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -28,6 +31,6 @@ impl ReachArguments {
             Some(YesNo::No) => AddressPolicy::PublicOnly,
             None => usual,
         };
-        Reach { addresses, credentials: self.credentials }
+        Reach { addresses, credentials: self.credentials, redaction: self.redact }
     }
 }

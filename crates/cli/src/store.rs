@@ -9,7 +9,7 @@ use runtime::Clock;
 use session::Session;
 
 use crate::{
-    outcome::{CommandError, Outcome, say},
+    outcome::{CommandError, Outcome, say, say_json},
     terminal::plain,
 };
 
@@ -112,10 +112,6 @@ fn report_cleaning(cleaned: &Cleaned, json: bool) -> Result<Outcome, CommandErro
         }
     }
     Ok(Outcome::Completed)
-}
-
-fn say_json(value: &impl serde::Serialize) -> Result<(), CommandError> {
-    say(&serde_json::to_string(value).map_err(|error| CommandError::usage(error.to_string(), ""))?)
 }
 
 /// `30d` and the like, in milliseconds.

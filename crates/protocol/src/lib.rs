@@ -7,10 +7,12 @@ mod barrier;
 mod diagnostic;
 mod error;
 mod event;
+mod find;
 mod ids;
 mod items;
 mod lineage;
 mod message;
+mod note;
 mod payload;
 mod recorded;
 mod request;
@@ -27,12 +29,14 @@ pub use event::{
     Arrival, AttemptFailed, Consequence, Echo, Event, ExecutionEnded, ExecutionStarted, Fact, Fault, Firing,
     Ignored, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Skipped, TimedOut, WhyIgnored,
 };
+pub use find::{ExecutionPage, Filter, Found, Hit, Part, Search, Unindexed};
 pub use ids::{EdgeId, ExecutionId, MessageId, NodeId, WorkflowId};
 pub use items::{FailureGroup, FanOutPlace, ItemChunk, ItemDetail, ItemGrid, ItemNode, ItemState};
 pub use lineage::{Frame, Lineage, LineageKey, Step};
 pub use message::{
     CompletionMessage, ExecutionStatus, NodeExecutionMessage, NodeStatus, NodeStatusMessage, StatusLine,
 };
+pub use note::Note;
 pub use payload::Payload;
 pub use recorded::{Recording, TimedPatch};
 pub use request::{Request, Response, Snapshot, Update};

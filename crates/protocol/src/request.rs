@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BarrierView, ExecutionId, ExecutionSummary, ExecutionView, FanOutPlace, ItemDetail, ItemGrid, LineageKey,
-    NodeDetail, NodeId, PastView, Problem, Recording, Timeline, ViewPatch, WaitBoard, When, WorkflowEntry,
+    BarrierView, ExecutionId, ExecutionPage, ExecutionSummary, ExecutionView, FanOutPlace, Filter, Found,
+    ItemDetail, ItemGrid, LineageKey, NodeDetail, NodeId, PastView, Problem, Recording, Search, Timeline,
+    ViewPatch, WaitBoard, When, WorkflowEntry,
 };
 
 /// A wish of the user.
@@ -26,6 +27,19 @@ pub enum Request {
     Cancel { execution_id: ExecutionId },
     /// → `Response::Execution`
     Execution { execution_id: ExecutionId },
+    /// Executions, newest first, a page at a time. → `Response::Executions`
+    Executions {
+        #[serde(default)]
+        filter: Filter,
+        #[serde(default)]
+        #[ts(optional = nullable)]
+        after: Option<String>,
+        #[serde(default)]
+        #[ts(optional = nullable)]
+        limit: Option<u32>,
+    },
+    /// Words and paths in payloads. → `Response::Found`
+    Find { search: Box<Search> },
     /// → `Response::NodeDetail`
     NodeDetail {
         execution_id: ExecutionId,
@@ -89,6 +103,8 @@ pub enum Response {
     Started { execution_id: ExecutionId },
     Done,
     Execution(Box<ExecutionView>),
+    Executions(ExecutionPage),
+    Found(Found),
     NodeDetail(Box<NodeDetail>),
     Items(Box<ItemGrid>),
     Item(Box<ItemDetail>),

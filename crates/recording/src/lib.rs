@@ -7,20 +7,34 @@
 //! * [`TimerFold`] folds them into what waits for a moment.
 //! * [`StatusFold`] folds them into the messages of RFC 001.
 
+mod compare;
 mod detail;
+mod diff;
 mod document;
+mod explain;
 mod insight;
 mod ledger;
+mod path;
+mod redact;
+mod replay;
 mod status;
 mod store;
 mod timers;
 mod view;
 
+pub use compare::{Comparison, Divergence, Slower, Tally, compare};
 pub use detail::{node_detail, node_detail_at};
+pub use diff::{Change, diff};
 pub use document::record;
+pub use explain::{
+    Condition, Explanation, FiringStory, Leg, Missing, NodeStory, NotRun, Spent, Used, Waiting, Whereabouts,
+    explain,
+};
 pub use insight::Insight;
 pub use ledger::{Ledger, LedgerError, Opened};
+pub use redact::{Redaction, lost_values};
+pub use replay::{Difference, Imagined, UnknownAnswer, Verified, imagine, verify};
 pub use status::StatusFold;
-pub use store::{Access, Checked, Cleaned, Prune, Store, StoreError};
+pub use store::{Access, Case, Checked, Cleaned, Prune, Store, StoreError, read_case, write_case};
 pub use timers::TimerFold;
 pub use view::{ViewFold, ViewState};

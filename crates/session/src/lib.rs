@@ -2,10 +2,12 @@
 //! host and the command line all speak to it.
 
 mod follow;
+mod hidden;
 mod insights;
 mod keyring;
 mod library;
 mod live;
+pub mod look;
 mod problem;
 mod triggers;
 
@@ -40,8 +42,8 @@ pub use triggers::{Schedules, Trigger, Turn};
 
 use insights::Insights;
 use live::Live;
-pub use problem::from_store as store_problem;
 use problem::{from_engine, from_ledger, from_store};
+pub use problem::{from_ledger as ledger_problem, from_store as store_problem};
 
 /// Where recordings are kept.
 pub enum Keep {
@@ -67,6 +69,8 @@ pub struct Reach {
     pub addresses: AddressPolicy,
     /// Asked before the keyring; the file in the user's data folder where absent.
     pub credentials: Option<PathBuf>,
+    /// Rules for what is hidden before it is written, in addition to the usual ones.
+    pub redaction: Option<PathBuf>,
 }
 
 impl Reach {
@@ -121,13 +125,18 @@ impl Session {
                 (folder.path().join("run.db"), Some(folder))
             }
         };
-        let store = Arc::new(Store::open(&path, Access::Write).await.map_err(|error| from_store(&error))?);
+        let redaction = hidden::rules(options.reach.redaction.as_deref())?;
+        let store = Store::open(&path, Access::Write).await.map_err(|error| from_store(&error))?;
+        let store = Arc::new(store.hiding(redaction));
         let engine = Embedded::open(Arc::clone(&store), options.clock.clone());
         let live = Live::follow(engine.feed());
         let mut recovered = Vec::new();
         if options.recover {
             for id in store.unfinished().await.map_err(|error| from_store(&error))? {
                 let events = store.events(&id).await.map_err(|error| from_store(&error))?;
+                if hidden::end_what_lost_values(&store, &events, options.clock.now()).await? {
+                    continue;
+                }
                 live.adopt(ViewFold::replay(&events), TimerFold::replay(&events));
             }
             recovered = engine.recover(&store).await.map_err(|error| from_engine(&error))?;
@@ -167,6 +176,13 @@ impl Session {
             Request::Cancel { execution_id } => self.cancel(&execution_id).await.map(|()| Response::Done),
             Request::Execution { execution_id } => {
                 self.execution(&execution_id).await.map(|view| Response::Execution(Box::new(view)))
+            }
+            Request::Executions { filter, after, limit } => {
+                let page = self.store.list(&filter, after.as_deref(), limit.unwrap_or(LISTED)).await;
+                page.map(Response::Executions).map_err(|error| from_store(&error))
+            }
+            Request::Find { search } => {
+                look::find(&self.store, &search, look::INDEXED_PER_REQUEST).await.map(Response::Found)
             }
             Request::NodeDetail { execution_id, node_id, key, at } => self
                 .node_detail(&execution_id, &node_id, key.as_ref(), at)
@@ -315,8 +331,7 @@ impl Session {
         if let Some(view) = self.live.view(id) {
             return Ok(view);
         }
-        let view = self.store.view_at(id, u64::MAX).await.map_err(|error| from_store(&error))?;
-        view.ok_or_else(|| unknown(id))
+        look::view_at(&self.store, id, u64::MAX).await
     }
 
     async fn node_detail(

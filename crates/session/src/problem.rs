@@ -13,6 +13,9 @@ pub fn from_store(error: &StoreError) -> Problem {
         StoreError::Older { .. } => {
             (ProblemCode::StoreRefused, "close the other one, or make the file and its folder writable")
         }
+        StoreError::Refused { .. } => {
+            (ProblemCode::StoreRefused, "ask for the file again; nothing in it was used")
+        }
         StoreError::InUse { .. } => (ProblemCode::StoreInUse, "close the other one, or name another file"),
         StoreError::Missing { .. } => (ProblemCode::NotFound, "check the path"),
         StoreError::Full { .. } => (
@@ -20,6 +23,7 @@ pub fn from_store(error: &StoreError) -> Problem {
             "make room on the disk; unfinished executions go on when the store is opened again",
         ),
         StoreError::ReadOnly { .. } => (ProblemCode::ReadOnly, "open the store for writing"),
+        StoreError::Query { .. } => (ProblemCode::InvalidRequest, "for example $.order.id == 42"),
         StoreError::Damaged { .. } => (ProblemCode::Infrastructure, "restore the file from a copy"),
         StoreError::Unusable { .. } => {
             (ProblemCode::Infrastructure, "check that the folder exists and can be written")

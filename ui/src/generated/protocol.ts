@@ -144,6 +144,15 @@ export type ErrorPolicy = { "type": "ignore" } | { "type": "branch", error_edge:
  */
 export type ExecutionId = string;
 
+/**
+ * One page of executions, newest first.
+ */
+export type ExecutionPage = { executions: Array<ExecutionSummary>, 
+/**
+ * Asks for the next page; absent on the last.
+ */
+next: string | null, };
+
 export type ExecutionPhase = "running" | "completed" | "failed" | "halted";
 
 /**
@@ -190,6 +199,23 @@ message: string, count: number, };
 export type FanOutPlace = { split: NodeId, parent: Array<number>, };
 
 /**
+ * Which executions; what is absent does not matter.
+ */
+export type Filter = { execution_id?: ExecutionId | null, 
+/**
+ * A part of the title, the id or the file of the workflow.
+ */
+workflow?: string | null, phase?: ExecutionPhase | null, 
+/**
+ * Started at this moment or later.
+ */
+since?: number | null, 
+/**
+ * Started before this moment.
+ */
+until?: number | null, };
+
+/**
  * One firing of a node: what it was asked to do, what it saw and what came of it.
  */
 export type FiringView = { message_id: MessageId, key: LineageKey, lineage: Array<Frame>, attempt: number, state: NodeState, started_at: number | null, duration_ms: number | null, 
@@ -211,9 +237,40 @@ hint: string | null,
 failures: Array<FailedAttempt>, };
 
 /**
+ * One page of what was found, newest first.
+ */
+export type Found = { hits: Array<Hit>, 
+/**
+ * Asks for the next page; a page may be short, or empty, and there is still another.
+ */
+next: string | null, 
+/**
+ * What the index does not know yet, so that it was not looked at.
+ */
+unindexed: Unindexed, };
+
+/**
  * One open fan-out (RFC 004 3.1). A message carries them outermost first in its `lineage_stack`.
  */
 export type Frame = { split_node_id: NodeId, branch_id: string, item_index: number, total_items: number, };
+
+/**
+ * An event in whose payload something was found. A large payload that occurs several times in an execution is found
+ * where it occurs first.
+ */
+export type Hit = { execution_id: ExecutionId, title: string, position: number, at: number, 
+/**
+ * Absent where it is the input of the execution.
+ */
+node_id: NodeId | null, key: LineageKey, part: Part, 
+/**
+ * Where in the payload, for a path query.
+ */
+path: string | null, 
+/**
+ * A little of the text around it.
+ */
+excerpt: string, };
 
 /**
  * States of neighbouring items, one letter each: see [`ItemGrid::letter`].
@@ -371,6 +428,11 @@ progress: Progress | null,
 error: NodeError | null, };
 
 /**
+ * Which payload of an event.
+ */
+export type Part = "input" | "parameters" | "output" | "items" | "error";
+
+/**
  * Where a missing part is, and why it is not here.
  */
 export type PartAt = { 
@@ -439,7 +501,7 @@ export type Request = { "type": "snapshot" } | { "type": "run", path: string,
 /**
  * Becomes `$trigger`; the workflow's `sample_input` where absent.
  */
-input?: unknown, } | { "type": "cancel", execution_id: ExecutionId, } | { "type": "execution", execution_id: ExecutionId, } | { "type": "node_detail", execution_id: ExecutionId, node_id: NodeId, 
+input?: unknown, } | { "type": "cancel", execution_id: ExecutionId, } | { "type": "execution", execution_id: ExecutionId, } | { "type": "executions", filter: Filter, after?: string | null, limit?: number | null, } | { "type": "find", search: Search, } | { "type": "node_detail", execution_id: ExecutionId, node_id: NodeId, 
 /**
  * Only the firings at this key; the latest of all where absent.
  */
@@ -465,7 +527,28 @@ at?: number, } | { "type": "barrier", execution_id: ExecutionId, node_id: NodeId
  */
 at?: number, } | { "type": "waits" } | { "type": "timeline", execution_id: ExecutionId, } | { "type": "view_at", execution_id: ExecutionId, when: When, } | { "type": "record", execution_id: ExecutionId, };
 
-export type Response = { "type": "snapshot", "data": Snapshot } | { "type": "started", "data": { execution_id: ExecutionId, } } | { "type": "done" } | { "type": "execution", "data": ExecutionView } | { "type": "node_detail", "data": NodeDetail } | { "type": "items", "data": ItemGrid } | { "type": "item", "data": ItemDetail } | { "type": "barrier", "data": BarrierView } | { "type": "waits", "data": WaitBoard } | { "type": "timeline", "data": Timeline } | { "type": "past", "data": PastView } | { "type": "recording", "data": Recording };
+export type Response = { "type": "snapshot", "data": Snapshot } | { "type": "started", "data": { execution_id: ExecutionId, } } | { "type": "done" } | { "type": "execution", "data": ExecutionView } | { "type": "executions", "data": ExecutionPage } | { "type": "found", "data": Found } | { "type": "node_detail", "data": NodeDetail } | { "type": "items", "data": ItemGrid } | { "type": "item", "data": ItemDetail } | { "type": "barrier", "data": BarrierView } | { "type": "waits", "data": WaitBoard } | { "type": "timeline", "data": Timeline } | { "type": "past", "data": PastView } | { "type": "recording", "data": Recording };
+
+/**
+ * What to look for in payloads and errors.
+ */
+export type Search = { 
+/**
+ * Words that all have to occur; `"two words"` stand together, `wor*` is the beginning of a word.
+ */
+words?: string | null, 
+/**
+ * Such as `$.order.id == 42`.
+ */
+path?: string | null, node_id?: NodeId | null, filter: Filter, 
+/**
+ * Where the page before this one has ended.
+ */
+after?: string | null, 
+/**
+ * At most this many; 50 where absent, never more than 500.
+ */
+limit?: number | null, };
 
 export type Severity = "error" | "warning";
 
@@ -536,6 +619,8 @@ name: string, key: LineageKey, due: number,
  * When it was set.
  */
 set_at: number, purpose: TimerPurpose, };
+
+export type Unindexed = { executions: number, events: number, };
 
 /**
  * What a host hears without asking.

@@ -28,6 +28,8 @@ pub enum StoreError {
          brought up now: {detail}"
     )]
     Older { path: String, found: i32, detail: String },
+    #[error("{path} is not what an export writes: {detail}")]
+    Refused { path: String, detail: String },
     #[error("{path} is in use by another Runeglass")]
     InUse { path: String },
     #[error("there is no store at {path}")]
@@ -36,6 +38,8 @@ pub enum StoreError {
     Full { path: String },
     #[error("{path} was opened for reading")]
     ReadOnly { path: String },
+    #[error("{detail}")]
+    Query { detail: String },
     #[error("{path} is damaged: {detail}")]
     Damaged { path: String, detail: String },
     #[error("{path} cannot be used: {detail}")]
@@ -43,6 +47,11 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// What was asked for makes no sense.
+    pub(super) fn query(detail: impl Into<String>) -> Self {
+        Self::Query { detail: detail.into() }
+    }
+
     pub(super) fn from_sqlx(path: &str, error: sqlx::Error) -> Self {
         let path = path.to_owned();
         let code = error

@@ -61,6 +61,19 @@ pub async fn bring_up_for_reader(path: &Path, format: i32) -> Result<(), StoreEr
     Ok(())
 }
 
+/// What a store of this format holds: type, name, table and statement of everything in its schema.
+pub async fn schema_of(format: i32) -> Result<Vec<[String; 4]>, sqlx::Error> {
+    let mut connection = SqliteConnection::connect_with(&SqliteConnectOptions::new().in_memory(true)).await?;
+    climb(&mut connection, 0, format).await?;
+    schema(&mut connection).await
+}
+
+pub async fn schema(connection: &mut SqliteConnection) -> Result<Vec<[String; 4]>, sqlx::Error> {
+    let query = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name";
+    let rows = sqlx::query(query).fetch_all(connection).await?;
+    rows.iter().map(|row| Ok([row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get(3)?])).collect()
+}
+
 pub async fn version(connection: &mut SqliteConnection) -> Result<i32, sqlx::Error> {
     sqlx::query("PRAGMA user_version").fetch_one(connection).await?.try_get(0)
 }

@@ -1,13 +1,18 @@
 //! Events in one SQLite file: append-only, large payloads once by content hash.
 
+mod case;
 mod dead_letters;
 mod file;
+mod list;
 mod migrate;
+mod notes;
 mod pack;
 mod payloads;
+mod search;
 mod seek;
 mod side;
 mod upkeep;
+mod words;
 
 use std::{collections::HashMap, path::Path, sync::LazyLock};
 
@@ -22,10 +27,11 @@ use sqlx::{
 };
 use tokio::sync::Mutex;
 
+pub use case::{Case, read_case, write_case};
 pub use file::{Access, StoreError};
 pub use upkeep::{Checked, Cleaned, Prune};
 
-use crate::view::summary;
+use crate::{Redaction, view::summary};
 
 /// Reads go on while the one writer appends.
 pub struct Store {
@@ -33,6 +39,7 @@ pub struct Store {
     writer: Option<Mutex<Writer>>,
     readers: SqlitePool,
     side: side::Side,
+    redaction: Redaction,
     /// Held as long as the store is open for writing: one engine per store.
     _lock: Option<file::Lock>,
 }
@@ -93,14 +100,20 @@ impl Store {
             Access::Read => None,
         };
         let readers = SqlitePoolOptions::new().max_connections(2).connect_lazy_with(options.read_only(true));
-        Ok(Self { path: shown, writer, readers, side: side::Side::of(path), _lock: lock })
+        let (side, redaction) = (side::Side::of(path), Redaction::default());
+        Ok(Self { path: shown, writer, readers, side, redaction, _lock: lock })
+    }
+
+    /// Hides more than what is usually hidden.
+    pub fn hiding(self, redaction: Redaction) -> Self {
+        Self { redaction, ..self }
     }
 
     /// Appends events in one transaction: all of them are durable afterwards, or none.
     pub async fn append(&self, events: &[Event]) -> Result<(), StoreError> {
         let writer = self.writer.as_ref().ok_or_else(|| StoreError::ReadOnly { path: self.path.clone() })?;
         let mut writer = writer.lock().await;
-        let result = writer.append(events).await;
+        let result = writer.append(&self.redaction.hide(events)).await;
         if result.is_err() {
             // What the failed transaction interned is not in the file.
             writer.payloads = payloads::Interned::default();
@@ -146,14 +159,16 @@ impl Store {
         let mut events = Vec::with_capacity(rows.len());
         let mut loaded: HashMap<String, Payload> = HashMap::new();
         for row in &rows {
-            let mut fact: Fact = self.decode(row.get::<&str, _>(2))?;
+            // A file from elsewhere may hold anything, text that is none among it.
+            let mut fact: Fact = self.decode(row.try_get::<&str, _>(2).map_err(wrap)?)?;
             for payload in fact.payloads_mut() {
                 if let Some(hash) = payloads::stored_hash(payload) {
                     *payload = self.payload(hash, &mut loaded).await?;
                 }
             }
-            let seq = row.get::<i64, _>(0).unsigned_abs();
-            events.push(Event { execution_id: execution.clone(), seq, at: row.get(1), fact });
+            let seq = row.try_get::<i64, _>(0).map_err(wrap)?.unsigned_abs();
+            let at = row.try_get(1).map_err(wrap)?;
+            events.push(Event { execution_id: execution.clone(), seq, at, fact });
         }
         Ok(events)
     }

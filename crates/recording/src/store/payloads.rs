@@ -98,8 +98,8 @@ pub fn marked(body: &str) -> impl Iterator<Item = &str> {
 
 /// The text in a row of `hash`, `body` and `packed`.
 pub fn text_of(row: &SqliteRow) -> Result<String, String> {
-    match row.get::<Option<&[u8]>, _>(2) {
+    match row.try_get::<Option<&[u8]>, _>(2).map_err(|error| error.to_string())? {
         Some(packed) => pack::unpack(packed),
-        None => Ok(row.get(1)),
+        None => row.try_get(1).map_err(|error| error.to_string()),
     }
 }

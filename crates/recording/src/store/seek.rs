@@ -115,7 +115,8 @@ impl Store {
             .await
             .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
         let event = |row: &sqlx::sqlite::SqliteRow| {
-            let fact: Fact = self.decode(row.get::<&str, _>(2))?;
+            let body = row.try_get(2).map_err(|error| StoreError::from_sqlx(&self.path, error))?;
+            let fact: Fact = self.decode(body)?;
             let seq = row.get::<i64, _>(0).unsigned_abs();
             Ok(Event { execution_id: execution.clone(), seq, at: row.get(1), fact })
         };

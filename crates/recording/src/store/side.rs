@@ -49,6 +49,11 @@ impl Side {
         Self { path: beside(store, "index"), state: Mutex::new(State::Closed) }
     }
 
+    /// None at all.
+    pub fn none() -> Self {
+        Self { path: PathBuf::new(), state: Mutex::new(State::Absent) }
+    }
+
     /// Opens the file when it is first needed. `None` where it cannot be had.
     pub async fn open(&self) -> Option<Opened<'_>> {
         let mut state = self.state.lock().await;
