@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Case, Dice};
+use super::{Case, Dice, Model};
 
 /// An end of the graph that can be led on: a node, and how its edge leaves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ fn attempt_at(seed: u64) -> Case {
     builder.begin(budget);
     let depth = 2 + builder.dice.roll(2);
     let input = builder.things(depth);
-    Case::new(json!({"nodes": builder.nodes, "edges": builder.edges}), input)
+    Case::new(Model::Control, json!({"nodes": builder.nodes, "edges": builder.edges}), input)
 }
 
 fn plain(node: usize) -> Open {

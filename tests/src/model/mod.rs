@@ -1,11 +1,15 @@
 //! The model: random workflows, what they mean, and a world that is unkind to messages.
 
+pub mod data_graphs;
+mod data_oracle;
+mod data_shape;
 pub mod graphs;
 mod log;
 pub mod oracle;
 mod oracle_shape;
 pub mod sabotage;
 pub mod shrink;
+pub mod storm;
 mod timers;
 pub mod trial;
 pub mod world;
@@ -16,9 +20,19 @@ use engine::{Limits, Plan};
 use protocol::DiagnosticCode;
 use serde_json::Value;
 
+/// Who makes a case up, and who says what it means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// Splits, joins, races, timeouts, waits and error edges.
+    Control,
+    /// Edges from handle to handle, mixed with some of these.
+    Data,
+}
+
 /// A workflow and the input it is started with.
 #[derive(Clone, Debug)]
 pub struct Case {
+    pub model: Model,
     pub workflow: Value,
     pub input: Value,
     /// Read once, or why it cannot be.
@@ -26,9 +40,17 @@ pub struct Case {
 }
 
 impl Case {
-    pub fn new(workflow: Value, input: Value) -> Self {
+    pub fn new(model: Model, workflow: Value, input: Value) -> Self {
         let plan = load(&workflow);
-        Self { workflow, input, plan }
+        Self { model, workflow, input, plan }
+    }
+
+    /// The case of a seed.
+    pub fn random(model: Model, seed: u64) -> Self {
+        match model {
+            Model::Control => graphs::random(seed),
+            Model::Data => data_graphs::random(seed),
+        }
     }
 
     pub fn node_count(&self) -> usize {

@@ -70,6 +70,7 @@ fn bridge_over(case: &Case, at: usize) -> Option<Case> {
         let bridge = |mut edge: Value, to: &Value| {
             edge["id"] = json!(format!("{}{}", text(&edge, "id"), text(to, "id")));
             edge["dst"] = to["dst"].clone();
+            edge["target_handle"] = to["target_handle"].clone();
             edge
         };
         before.iter().flat_map(|edge| behind.iter().map(|to| bridge(edge.clone(), to))).collect()
@@ -105,7 +106,7 @@ fn without(case: &Case, at: usize, bridges: impl FnOnce(&[Value], &[Value]) -> V
             node["parameters"]["output"]["saw"] = json!("$trigger.k");
         }
     }
-    Some(Case::new(json!({"nodes": nodes, "edges": left}), case.input.clone()))
+    Some(Case::new(case.model, json!({"nodes": nodes, "edges": left}), case.input.clone()))
 }
 
 /// Every value that is this one with one array, somewhere inside, one shorter.

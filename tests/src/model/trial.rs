@@ -8,10 +8,10 @@ use recording::Ledger;
 use serde_json::json;
 
 use super::{
-    Case, Dice, Failure, Kind, fail, graphs, log,
+    Case, Dice, Failure, Kind, Model, data_oracle, fail, log,
     oracle::{self, Meaning},
     sabotage::Sabotage,
-    world::{Faults, Tally, World},
+    world::{Faults, Order, Tally, World},
 };
 
 /// Everything that a run depends on.
@@ -34,9 +34,9 @@ pub struct Outcome {
 
 impl Trial {
     /// Every fourth seed is treated kindly.
-    pub fn of_seed(seed: u64) -> Self {
+    pub fn of_seed(model: Model, seed: u64) -> Self {
         let faults = if seed.is_multiple_of(4) { KIND } else { UNKIND };
-        Self { case: graphs::random(seed), faults, chance: seed ^ 0xfeed }
+        Self { case: Case::random(model, seed), faults, chance: seed ^ 0xfeed }
     }
 
     pub fn run(&self, sabotage: Sabotage) -> Outcome {
@@ -64,7 +64,10 @@ impl Trial {
     /// What came out, if it is what had to come out.
     fn judge(&self, plan: &Plan, events: &[Event]) -> Result<Meaning, Failure> {
         let log = log::read(plan, events)?;
-        let expected = oracle::expected(plan, &self.case.input, &log.decisions);
+        let expected = match self.case.model {
+            Model::Control => oracle::expected(plan, &self.case.input, &log.decisions),
+            Model::Data => data_oracle::expected(&self.case, &log.decisions),
+        };
         log.compare(&expected)?;
         Ok(log.timeless())
     }
@@ -81,8 +84,11 @@ impl Trial {
             return Ok(());
         }
         let mut first = None;
-        for (chance, faults) in [(1, KIND), (2, KIND), (3, UNKIND), (4, UNKIND)] {
+        let orders = [Order::Natural, Order::Reversed, Order::Any, Order::Any, Order::Any, Order::Any];
+        for (chance, order) in (1..).zip(orders) {
+            let faults = if chance < 5 { KIND } else { UNKIND };
             let mut world = World::new(plan, Dice::new(self.chance + chance), faults, Sabotage::None);
+            (world.order, world.twice) = (order, chance == 4);
             world.run(&self.case.input)?;
             // What runs before a failure ends everything depends on the order.
             if world.tally.halts > 0 {

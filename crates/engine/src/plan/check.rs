@@ -402,8 +402,11 @@ fn flow_of(plan: &Plan, order: &[usize]) -> Flow {
     let opens: Vec<_> = plan.nodes.iter().map(PlannedNode::opens).collect();
     let fires: Vec<_> = plan.nodes.iter().map(|node| node.fires.clone()).collect();
     let waits = |node: &PlannedNode| match node.kind.inbox(&node.source) {
+        // Who can do without a value waits to hear that none comes.
         Inbox::None
-            if node.ordered || node.inputs.iter().map(|input| input.edges.len()).sum::<usize>() > 1 =>
+            if node.ordered
+                || node.inputs.iter().any(|input| !input.required)
+                || node.inputs.iter().map(|input| input.edges.len()).sum::<usize>() > 1 =>
         {
             Waits::Join
         }

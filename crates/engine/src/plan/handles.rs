@@ -46,8 +46,11 @@ pub fn resolve(plan: &mut Plan) -> Vec<Diagnostic> {
         };
         let in_turns = flow.nest.0.last().is_some_and(|level| level.pieces) && !closes;
         let scope = deepest.map_or_else(Vec::new, |nest| places(plan, nest));
+        let only = only_input(plan, at).filter(|_| in_turns);
         let planned = &mut plan.nodes[at];
-        planned.ordered = (node.descriptor.ordered || in_turns) && !fires.is_empty();
+        planned.inputs.extend(only);
+        planned.ordered =
+            (node.descriptor.ordered || in_turns) && !planned.inputs.is_empty() && !fires.is_empty();
         (planned.scope, planned.fires) = (scope, fires);
     }
     for (at, edge) in edges.iter().enumerate() {
@@ -60,6 +63,14 @@ pub fn resolve(plan: &mut Plan) -> Vec<Diagnostic> {
     found.extend(issues.into_iter().filter(|issue| is_about_handles(plan, issue)).map(diagnostic));
     plan.analysis = analysis;
     found
+}
+
+/// The input of a node to which one edge leads that names none. Whoever takes turns waits for it as for any other.
+fn only_input(plan: &Plan, at: usize) -> Option<PlannedInput> {
+    let node = &plan.nodes[at];
+    let edge = plan.edges.iter().position(|edge| edge.to == at)?;
+    let is_plain = node.inputs.is_empty() && node.arriving == 1;
+    is_plain.then(|| planned_input(node, Descriptor::IN, edge))
 }
 
 fn places(plan: &Plan, nest: &Nest) -> Vec<usize> {

@@ -25,6 +25,23 @@ impl Collapse {
     }
 }
 
+/// What one side of a zip or a cross has come to at a parent.
+pub enum Side {
+    /// All of its items, and what the first of them knew.
+    Items(Vec<Slot>, Option<Context>),
+    /// It was never opened: nothing comes, or an error does.
+    Lost(Decision),
+}
+
+impl Side {
+    fn count(&self) -> usize {
+        match self {
+            Self::Items(slots, _) => slots.len(),
+            Self::Lost(_) => 0,
+        }
+    }
+}
+
 impl Ledger {
     pub(super) fn collapse(
         &mut self,
@@ -110,7 +127,7 @@ impl Ledger {
         let complete = self.joins.sides.get(&(key.node, key.lineage.clone()));
         let of_side = |group: usize| {
             let gathering = self.joins.collapses.get(&JoinKey { group, ..key.clone() });
-            let slots = complete.and_then(|sides| sides[group].as_ref()).map_or(0, Vec::len);
+            let slots = complete.and_then(|sides| sides[group].as_ref()).map_or(0, Side::count);
             gathering.map_or((slots, slots), Collapse::counted)
         };
         let sides = (0..groups.len()).map(of_side);
@@ -124,23 +141,49 @@ impl Ledger {
         if !self.is_outermost(&key) {
             return self.fill(Gathering { node, group }, lineage, Slot::Pieces(slots), witness);
         }
-        let plan = Arc::clone(&self.plan);
-        let joined = match &plan.flow.inputs[node] {
-            Input::Sides { groups } => {
-                let sides = self.joins.sides.entry((node, lineage.clone()));
-                let sides = sides.or_insert_with(|| vec![None; groups.len()]);
-                sides[group] = Some(slots);
-                if !sides.iter().all(Option::is_some) {
-                    return;
-                }
-                let sides = self.joins.sides.remove(&(node, lineage.clone())).unwrap_or_default();
-                Joined::Sides(sides.into_iter().flatten().collect())
-            }
-            _ => Joined::Collapse(slots),
-        };
+        if matches!(self.plan.flow.inputs[node], Input::Sides { .. }) {
+            return self.settle_side(&key, Side::Items(slots, witness));
+        }
         let context = self.outside(node, lineage, witness);
-        let group = if matches!(joined, Joined::Sides(_)) { 0 } else { group };
-        self.fire(node, group, lineage, context, joined);
+        self.fire(node, group, lineage, context, Joined::Collapse(slots));
+    }
+
+    /// One side is decided. The node fires once both are, or is passed over where one is lost: which of them was first
+    /// must not be seen, so an error counts before nothing, and the left side before the right.
+    fn settle_side(&mut self, key: &JoinKey, side: Side) {
+        let plan = Arc::clone(&self.plan);
+        let Input::Sides { groups } = &plan.flow.inputs[key.node] else { return };
+        let place = (key.node, key.lineage.clone());
+        let sides = self.joins.sides.entry(place.clone());
+        let sides = sides.or_insert_with(|| groups.iter().map(|_| None).collect());
+        sides[key.group] = Some(side);
+        if !sides.iter().all(Option::is_some) {
+            return;
+        }
+        let sides = self.joins.sides.remove(&place).unwrap_or_default();
+        let (mut items, mut lost) = (Vec::new(), Vec::new());
+        let mut known = Context::default();
+        for side in sides.into_iter().flatten() {
+            match side {
+                Side::Items(slots, witness) => {
+                    items.push(slots);
+                    known = witness.map_or(known.clone(), |witness| known.union(&witness));
+                }
+                Side::Lost(decision) => lost.push(decision),
+            }
+        }
+        lost.sort_by_key(|decision| matches!(decision, Decision::Done(_)));
+        let (node, lineage) = (key.node, &key.lineage);
+        let word = match lost.first() {
+            None => {
+                let context = self.outside(node, lineage, Some(known));
+                return self.fire(node, 0, lineage, context, Joined::Sides(items));
+            }
+            Some(Decision::Value(value)) => Word::Failed(value),
+            Some(Decision::Done(context)) => Word::Done(context),
+        };
+        self.skip(node, lineage);
+        self.pass_on(node, lineage, &word);
     }
 
     /// It stands where its node fires.
@@ -197,14 +240,16 @@ impl Ledger {
             };
             return self.fill(gathering, lineage, slot, witness);
         }
-        self.close_sides(&key);
-        if group == 0 || matches!(self.plan.flow.inputs[node], Input::Sides { .. }) {
+        if matches!(self.plan.flow.inputs[node], Input::Sides { .. }) {
+            return self.settle_side(&key, Side::Lost(word.decision()));
+        }
+        if group == 0 {
             self.skip(node, lineage);
         }
         self.pass_on(node, lineage, word);
     }
 
-    /// Where one side is lost, the others are of no use.
+    /// Where the time of one side is up, the others are of no use.
     pub(super) fn close_sides(&mut self, key: &JoinKey) {
         let plan = Arc::clone(&self.plan);
         let Input::Sides { groups } = &plan.flow.inputs[key.node] else { return };

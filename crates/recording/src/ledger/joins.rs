@@ -6,10 +6,13 @@ use std::{
     sync::Arc,
 };
 
-use engine::{Context, Input, Inputs, Joined, Plan, PlannedEdge, Slot, Target};
+use engine::{Context, Input, Inputs, Joined, Plan, PlannedEdge, Target};
 use protocol::{Arrival, Ignored, Lineage, MessageId, Millis, Payload, WhyIgnored};
 
-use super::{Ledger, Value, Word, gather::Collapse};
+use super::{
+    Ledger, Value, Word,
+    gather::{Collapse, Side},
+};
 
 #[derive(Default)]
 pub struct Joins {
@@ -19,8 +22,8 @@ pub struct Joins {
     pub(super) outer: HashMap<(usize, Lineage), Decision>,
     /// Gatherings that have heard of something.
     pub(super) collapses: HashMap<JoinKey, Collapse>,
-    /// Sides that are complete, of a node whose other side is not.
-    pub(super) sides: HashMap<(usize, Lineage), Vec<Option<Vec<Slot>>>>,
+    /// Sides that are decided, of a node whose other side is not.
+    pub(super) sides: HashMap<(usize, Lineage), Vec<Option<Side>>>,
     /// What has fired or never will: nothing more is heard there.
     pub(super) closed: HashSet<JoinKey>,
     /// Of these, those that gave up waiting.
@@ -111,8 +114,18 @@ impl Joins {
                 collapse.slots.len()
             ));
         }
+        sentences.extend(self.half_decided(plan));
         sentences.sort();
         sentences
+    }
+
+    /// One sentence for every node of which one side is decided.
+    fn half_decided(&self, plan: &Plan) -> impl Iterator<Item = String> {
+        self.sides.iter().map(|((node, lineage), sides)| {
+            let (id, at) = (&plan.nodes[*node].id, lineage.key());
+            let missing = sides.iter().filter(|side| side.is_none()).count();
+            format!("{id} at [{at}] misses {missing} of {} sides", sides.len())
+        })
     }
 
     /// Everything that has heard of something and has not heard enough.
@@ -128,7 +141,7 @@ impl Joins {
             let Collapse { slots, due, .. } = collapse;
             format!("{id} at [{at}] group {} until {due:?} holds {slots:?}", key.group)
         });
-        inboxes.chain(collapses).collect()
+        inboxes.chain(collapses).chain(self.half_decided(plan)).collect()
     }
 
     /// What is kept so that nothing is decided twice.
@@ -155,14 +168,9 @@ impl Ledger {
     /// Says to everyone in `targets` that nothing comes at this key, or that an error does.
     pub(super) fn tell(&mut self, targets: &[Target], lineage: &Lineage, word: &Word<'_>) {
         for target in targets {
-            match (*target, word) {
-                (Target::Inbox(edge), Word::Done(context)) => {
-                    self.offer(edge, lineage, Decision::Done((*context).clone()));
-                }
-                (Target::Inbox(edge), Word::Failed(value)) => {
-                    self.offer(edge, lineage, Decision::Value((*value).clone()));
-                }
-                (Target::Split(split), _) => self.pass_on(split, lineage, word),
+            match *target {
+                Target::Inbox(edge) => self.offer(edge, lineage, word.decision()),
+                Target::Split(split) => self.pass_on(split, lineage, word),
             }
         }
     }

@@ -95,6 +95,16 @@ enum Word<'w> {
     Failed(&'w Value),
 }
 
+impl Word<'_> {
+    /// What it decides for an edge.
+    fn decision(&self) -> Decision {
+        match self {
+            Self::Done(context) => Decision::Done((*context).clone()),
+            Self::Failed(value) => Decision::Value((*value).clone()),
+        }
+    }
+}
+
 impl Ledger {
     /// An execution of which nothing is known yet but its plan.
     pub fn new(execution_id: ExecutionId, plan: Arc<Plan>) -> Self {
