@@ -4,7 +4,7 @@ use protocol::{Event, Fact, Payload};
 use recording::{compare, imagine, verify};
 use runeglass_tests::{
     local,
-    model::{Dice, sabotage::Sabotage, trial::Trial},
+    model::{Dice, Model, sabotage::Sabotage, trial::Trial},
 };
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ async fn recorded(workflow: &Value, n: i64) -> Vec<Event> {
 fn random_recordings_replay_to_the_same() {
     let (mut events, mut firings) = (0, 0);
     for seed in 0..600 {
-        let outcome = Trial::of_seed(seed).run(Sabotage::None);
+        let outcome = Trial::of_seed(Model::Control, seed).run(Sabotage::None);
         let verified = verify(&outcome.events).expect("a recording");
         assert_eq!(verified.difference, None, "seed {seed}");
         assert_eq!(verified.events, outcome.events.len() as u64, "seed {seed}");
@@ -54,7 +54,7 @@ fn random_recordings_replay_to_the_same() {
 fn a_changed_recording_is_found_out() {
     let (mut dice, mut found, mut tried) = (Dice::new(3), 0, 0);
     for seed in 0..200 {
-        let mut events = Trial::of_seed(seed).run(Sabotage::None).events;
+        let mut events = Trial::of_seed(Model::Control, seed).run(Sabotage::None).events;
         let at = dice.roll(events.len());
         let Fact::NodeSucceeded(done) = &mut events[at].fact else { continue };
         tried += 1;

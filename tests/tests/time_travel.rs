@@ -6,7 +6,7 @@ use protocol::{Event, ExecutionView};
 use recording::{Access, Store, ViewFold, ViewState};
 use runeglass_tests::{
     local,
-    model::{Dice, sabotage::Sabotage, trial::Trial},
+    model::{Dice, Model, sabotage::Sabotage, trial::Trial},
     workflows,
 };
 
@@ -37,7 +37,7 @@ async fn kept(path: &Path, events: &[Event]) -> Store {
 fn a_fold_goes_on_from_any_state_of_it() {
     let (mut dice, mut moments) = (Dice::new(6), 0);
     for seed in 0..300 {
-        let events = Trial::of_seed(seed).run(Sabotage::None).events;
+        let events = Trial::of_seed(Model::Control, seed).run(Sabotage::None).events;
         for _ in 0..8 {
             let (one, other) = (1 + dice.roll(events.len()), 1 + dice.roll(events.len()));
             let (first, last) = (one.min(other), one.max(other));

@@ -350,9 +350,9 @@ impl Builder {
     fn in_order(&mut self) {
         let (open, thing) = self.thing_end("input_item");
         let kind = ["take", "drop", "take_while", "drop_while", "distinct"][self.dice.roll(5)];
-        let count = self.beside(&[&open]).filter(|count| {
-            matches!(count.what, What::Number) && count.scope.len() <= open.scope.len()
-        });
+        let count = self
+            .beside(&[&open])
+            .filter(|count| matches!(count.what, What::Number) && count.scope.len() <= open.scope.len());
         let parameters = match kind {
             "take" | "drop" => json!({"n": self.dice.roll(3)}),
             "distinct" => json!({"key": format!("{thing}.k")}),
@@ -436,7 +436,9 @@ impl Builder {
         };
         let depth = left.scope.len() - 1;
         let apart = |open: &Open| {
-            open.scope.len() == depth + 1 && open.scope[..depth] == left.scope[..depth] && open.scope != left.scope
+            open.scope.len() == depth + 1
+                && open.scope[..depth] == left.scope[..depth]
+                && open.scope != left.scope
         };
         let right = match self.pick_where(apart) {
             Some(right) => right,

@@ -357,7 +357,8 @@ impl Oracle<'_> {
                 }
                 for edge in self.shape.leaving(node) {
                     let is_error = self.shape.edges[edge].is_error;
-                    let follows = self.shape.kind(node) != "conditional" || self.shape.edges[edge].output == "false";
+                    let follows =
+                        self.shape.kind(node) != "conditional" || self.shape.edges[edge].output == "false";
                     let taken = if policy == "branch" { is_error } else { follows };
                     if !self.shape.opens(node) || is_error {
                         self.say(edge, key, self.carried(edge, &error, None, taken));
@@ -399,7 +400,8 @@ impl Oracle<'_> {
             "if" => json!({if holds("condition") { "if_true" } else { "if_false" }: given("value")}).into(),
             "switch_value" => {
                 let value = given("value");
-                let place = given("cases").as_array().and_then(|cases| cases.iter().position(|case| *case == value));
+                let place =
+                    given("cases").as_array().and_then(|cases| cases.iter().position(|case| *case == value));
                 let way = if place.is_some() { "matched" } else { "default" };
                 json!({way: given("input"), "index": place.map_or(-1, |place| place as i64)}).into()
             }
@@ -482,7 +484,8 @@ impl Oracle<'_> {
             }
             Value::Array(items) => items.iter().map(|item| self.resolve(firing, item)).collect(),
             Value::Object(fields) => {
-                let field = |(name, field): (&String, &Value)| Ok((name.clone(), self.resolve(firing, field)?));
+                let field =
+                    |(name, field): (&String, &Value)| Ok((name.clone(), self.resolve(firing, field)?));
                 fields.iter().map(field).collect()
             }
             other => Ok(other.clone()),
@@ -577,6 +580,7 @@ fn cross(left: &[Word], right: &[Word], most: usize) -> Answer {
     if left.len() * right.len() > most {
         return Err("LIMIT_EXCEEDED");
     }
-    let pairs = left.iter().flat_map(|left| right.iter().map(move |right| json!({"left": left, "right": right})));
+    let pairs =
+        left.iter().flat_map(|left| right.iter().map(move |right| json!({"left": left, "right": right})));
     Ok(spread(pairs.collect()))
 }

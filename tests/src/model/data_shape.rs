@@ -111,7 +111,8 @@ impl<'w> DataShape<'w> {
     fn fires_at(&self, node: usize) -> Vec<usize> {
         let scopes: Vec<&Vec<usize>> =
             self.arriving(node).into_iter().map(|edge| &self.edges[edge].scope).collect();
-        let deepest = || scopes.iter().max_by_key(|scope| scope.len()).map_or(Vec::new(), |scope| scope.to_vec());
+        let deepest =
+            || scopes.iter().max_by_key(|scope| scope.len()).map_or(Vec::new(), |scope| scope.to_vec());
         match (self.kind(node), scopes.as_slice()) {
             ("zip" | "cross", [left, right]) => {
                 let same = left.iter().zip(right.iter()).take_while(|(left, right)| left == right);
@@ -149,7 +150,10 @@ impl<'w> DataShape<'w> {
     pub fn is_required(&self, node: usize, input: &str) -> bool {
         let optional = matches!(
             (self.kind(node), input),
-            ("for_each", "limit") | ("switch_value", "value") | ("fallback", "fallback") | ("distinct", "key")
+            ("for_each", "limit")
+                | ("switch_value", "value")
+                | ("fallback", "fallback")
+                | ("distinct", "key")
         );
         let written = !self.parameter(node, input).is_null() || self.default(node, input).is_some();
         !optional && !written
@@ -168,7 +172,9 @@ impl<'w> DataShape<'w> {
         match (self.kind(from), output) {
             _ if is_error => Part::Whole,
             ("for_each" | "lines" | "batch" | "zip" | "cross", "index") => Part::Index,
-            ("for_each" | "lines" | "batch" | "collect" | "count" | "reroute" | "conditional", _) => Part::Whole,
+            ("for_each" | "lines" | "batch" | "collect" | "count" | "reroute" | "conditional", _) => {
+                Part::Whole
+            }
             ("take" | "drop" | "take_while" | "drop_while" | "distinct", "index") => Part::Field("index"),
             ("take" | "drop" | "take_while" | "drop_while" | "distinct", _) => Part::Field("output"),
             ("last" | "filter_items", _) | ("fallback", "") => Part::Field("output"),
