@@ -8,7 +8,8 @@ pub fn node(id: &str, kind: &str, parameters: Value) -> Value {
     json!({"id": id, "type": kind, "parameters": parameters})
 }
 
-/// Edges are written `a>b`, with `:true` or `:false` behind a side of a condition; `!` leads an error edge.
+/// Edges are written `a>b`, with `:true` or `:false` behind a side of a condition; `!` leads an error edge. Handles stand
+/// behind a dot: `a.left>b.value`.
 pub fn workflow(nodes: Vec<Value>, edges: &str) -> Value {
     let mut nodes = nodes;
     let mut written = Vec::new();
@@ -16,10 +17,15 @@ pub fn workflow(nodes: Vec<Value>, edges: &str) -> Value {
         let is_error = text.starts_with('!');
         let (path, side) =
             text.trim_start_matches('!').split_once(':').unwrap_or((text.trim_start_matches('!'), ""));
-        let (src, dst) = path.split_once('>').expect("a>b");
+        let (from, to) = path.split_once('>').expect("a>b");
+        let (src, output) = from.split_once('.').unwrap_or((from, side));
+        let (dst, input) = to.split_once('.').unwrap_or((to, ""));
         let mut edge = json!({"id": path, "src": src, "dst": dst});
-        if !side.is_empty() {
-            edge["source_handle"] = json!(side);
+        if !input.is_empty() {
+            edge["target_handle"] = json!(input);
+        }
+        if !output.is_empty() {
+            edge["source_handle"] = json!(output);
         }
         if is_error {
             let from = nodes.iter_mut().find(|node| node["id"] == src).expect("a node");

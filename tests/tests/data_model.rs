@@ -1,7 +1,12 @@
 //! The engine against an oracle for data edges: random workflows of iterations, joins by handle, choices, folds, pairs
 //! and streams of pieces, mixed with splits, merges and waits, in the same unkind world as the other model.
 
-use runeglass_tests::model::{Model, storm::storm, world::Tally};
+use runeglass_tests::model::{
+    Model,
+    sabotage::Sabotage,
+    storm::{missed, storm},
+    world::Tally,
+};
 
 #[test]
 fn random_data_edges_mean_what_the_oracle_says() {
@@ -12,4 +17,11 @@ fn random_data_edges_mean_what_the_oracle_says() {
     }
     let enough = [crashes, duplicates, retries].iter().all(|count| *count > runs / 5);
     assert!(enough && timers > runs / 50 && halts > runs / 100, "the world was too kind to prove anything");
+}
+
+#[test]
+fn planted_bugs_are_found() {
+    let missed = missed(Model::Data, &Sabotage::DATA);
+    assert!(missed.is_empty(), "{missed:?} were not found");
+    println!("{} planted bugs, all found", Sabotage::DATA.len());
 }

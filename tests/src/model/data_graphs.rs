@@ -257,12 +257,12 @@ impl Builder {
     fn edit(&mut self) {
         let (open, thing) = self.thing_end("x");
         let Some(other) = self.beside(&[&open]) else { return };
-        let assignments = json!([{"name": "y", "value": "$inputs.y"}, {"name": "k", "value": 1}]);
+        let assignments = json!([{"name": "y", "value": "$inputs.y"}, {"name": "x", "value": thing}]);
         let scope = if other.scope.len() > open.scope.len() { &other.scope } else { &open.scope }.clone();
-        let parameters = json!({"target_path": thing, "assignments": assignments});
+        let parameters = json!({"target_path": thing, "assignments": assignments, "mode": "keep_only"});
         let node = self.add("edit", parameters, &[(&open, Some("x")), (&other, Some("y"))]);
         self.policy(node, &scope);
-        self.offer(node, None, &scope, What::Thing(String::new()));
+        self.offer(node, None, &scope, What::Thing(".x".to_owned()));
     }
 
     fn choose(&mut self) {
@@ -316,11 +316,17 @@ impl Builder {
     }
 
     fn filter(&mut self) {
-        let (open, thing) = self.thing_end("input_item");
-        let parameters = json!({"condition": format!("{thing}.f1")});
+        let (open, _) = self.thing_end("input_item");
+        self.filtered(open);
+    }
+
+    /// Some of the items are dropped, where they are things.
+    fn filtered(&mut self, open: Open) -> Open {
+        let What::Thing(path) = &open.what else { return open };
+        let parameters = json!({"condition": format!("$inputs.input_item{path}.f1")});
         let node = self.add("filter_items", parameters, &[(&open, Some("input_item"))]);
         self.policy(node, &open.scope);
-        self.offer(node, None, &open.scope, open.what);
+        self.offer(node, None, &open.scope, open.what)
     }
 
     fn reroute(&mut self) {
@@ -444,6 +450,7 @@ impl Builder {
             Some(right) => right,
             None => self.twin(&left),
         };
+        let left = if self.dice.one_in(2) { self.filtered(left) } else { left };
         let parameters = match self.dice.one_in(12) {
             true if kind == "cross" => json!({"max_output_count": 2}),
             _ => json!({}),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Case, Place,
-    data_shape::{DataShape, Part},
+    data_shape::{DataShape, Part, Side},
     oracle::{Decisions, Expected},
 };
 
@@ -16,8 +16,8 @@ use super::{
 #[derive(Clone, Debug)]
 enum Word {
     Value(Value),
-    /// An item failed on the way.
-    Failed(Value),
+    /// An item failed on the way, and so kept choices from choosing these sides.
+    Failed(Value, BTreeSet<Side>),
     Done,
     /// It was never said: the execution halts before.
     Silence,
@@ -25,7 +25,8 @@ enum Word {
 
 /// What an iteration has come to at a key.
 enum Register {
-    Closed(Vec<Value>),
+    /// The items, and the index of the first: behind pieces they are counted on.
+    Closed(u32, Vec<Value>),
     Blocked(Word),
 }
 
@@ -44,6 +45,8 @@ struct Oracle<'w> {
     words: BTreeMap<Place, Word>,
     registers: BTreeMap<Place, Register>,
     tallies: BTreeMap<Place, Tally>,
+    /// Items that were spread so far behind the pieces of one value.
+    minted: BTreeMap<Place, u32>,
     expected: Expected,
 }
 
@@ -81,6 +84,7 @@ pub fn expected(case: &Case, decisions: &Decisions) -> Expected {
         words: BTreeMap::new(),
         registers: BTreeMap::new(),
         tallies: BTreeMap::new(),
+        minted: BTreeMap::new(),
         expected: Expected::default(),
     };
     for node in 0..oracle.shape.nodes.len() {
@@ -96,11 +100,11 @@ impl Oracle<'_> {
     fn keys(&self, scope: &[usize]) -> Vec<Vec<u32>> {
         scope.iter().fold(vec![Vec::new()], |keys, level| {
             let inside = |key: &Vec<u32>| {
-                let count = match self.registers.get(&(*level, key.clone())) {
-                    Some(Register::Closed(items)) => items.len() as u32,
-                    Some(Register::Blocked(_)) | None => 0,
+                let indexes = match self.registers.get(&(*level, key.clone())) {
+                    Some(Register::Closed(first, items)) => *first..first + items.len() as u32,
+                    Some(Register::Blocked(_)) | None => 0..0,
                 };
-                (0..count).map(|index| [key.as_slice(), &[index]].concat()).collect::<Vec<_>>()
+                indexes.map(|index| [key.as_slice(), &[index]].concat()).collect::<Vec<_>>()
             };
             keys.iter().flat_map(inside).collect()
         })
@@ -113,6 +117,7 @@ impl Oracle<'_> {
     }
 
     fn say(&mut self, edge: usize, key: &[u32], word: Word) {
+        let word = word.on_side(self.shape.side(edge));
         let before = self.words.insert((edge, key.to_vec()), word);
         assert!(before.is_none(), "a decision is written once");
     }
@@ -135,18 +140,11 @@ impl Oracle<'_> {
 
     /// All inputs are decided: the node fires, or one that is needed brings nothing, or one brings an error.
     fn join(&mut self, node: usize, key: &[u32]) {
-        let mut inputs = Map::new();
-        let (mut failed, mut blocked, mut silent) = (None, false, false);
+        let (mut inputs, mut words, mut blocked) = (Map::new(), Vec::new(), false);
         for (name, edges) in self.shape.inputs(node) {
-            let mut values = Vec::new();
-            for word in edges.iter().map(|edge| self.word(*edge, key)) {
-                match word {
-                    Word::Value(value) => values.push(value),
-                    Word::Failed(error) => failed = failed.or(Some(error)),
-                    Word::Done => {}
-                    Word::Silence => silent = true,
-                }
-            }
+            let of_edges = || edges.iter().map(|edge| self.word(*edge, key));
+            let values: Vec<Value> = of_edges().filter_map(Word::value).collect();
+            words.extend(of_edges());
             let brought = match self.shape.is_list(node, name) && edges.len() > 1 {
                 true => Some(values).filter(|values| !values.is_empty()).map(Value::Array),
                 false => values.into_iter().next(),
@@ -155,26 +153,20 @@ impl Oracle<'_> {
             let value = brought.or_else(|| self.shape.default(node, name).cloned());
             inputs.extend(value.map(|value| (name.to_owned(), value)));
         }
-        match failed {
-            _ if silent => self.pass(node, key, &Word::Silence),
-            Some(error) => self.pass(node, key, &Word::Failed(error)),
-            None if blocked => self.pass(node, key, &Word::Done),
-            None => self.fire(&Firing { node, key, inputs }),
+        match without_value(&words) {
+            word @ (Word::Silence | Word::Failed(..)) => self.pass(node, key, &word),
+            _ if blocked => self.pass(node, key, &Word::Done),
+            _ => self.fire(&Firing { node, key, inputs }),
         }
     }
 
-    /// Errors are values to a merge; what brings nothing is left out.
+    /// Errors are values to a merge, but where they kept a choice from leading here; what brings nothing is left out.
     fn merge(&mut self, firing: &Firing<'_>, arriving: &[usize]) {
-        let mut values = Vec::new();
-        for edge in arriving {
-            match self.word(*edge, firing.key) {
-                Word::Value(value) | Word::Failed(value) => values.push(value),
-                Word::Done => {}
-                Word::Silence => return self.pass(firing.node, firing.key, &Word::Silence),
-            }
-        }
-        if values.is_empty() {
-            return self.pass(firing.node, firing.key, &Word::Done);
+        let words: Vec<Word> = arriving.iter().map(|edge| self.word(*edge, firing.key)).collect();
+        let silent = words.iter().any(|word| matches!(word, Word::Silence));
+        let values: Vec<Value> = words.iter().filter_map(Word::brought).cloned().collect();
+        if silent || values.is_empty() || !unchosen(&words).is_empty() {
+            return self.pass(firing.node, firing.key, &without_value(&words));
         }
         let strict = *self.shape.parameter(firing.node, "strict") == json!(true);
         let answer = match strict && values.len() < arriving.len() {
@@ -190,15 +182,15 @@ impl Oracle<'_> {
         let Some(level) = scope.get(key.len()) else {
             return Ok(vec![settled(edges.iter().map(|edge| self.word(*edge, key)))]);
         };
-        let count = match &self.registers[&(*level, key.to_vec())] {
-            Register::Closed(items) => items.len() as u32,
+        let indexes = match &self.registers[&(*level, key.to_vec())] {
+            Register::Closed(first, items) => *first..first + items.len() as u32,
             Register::Blocked(word) => return Err(word.clone()),
         };
         let below = |index: u32| {
             let key = [key, &[index]].concat();
             self.slots(edges, &key).unwrap_or_else(|word| vec![word])
         };
-        Ok((0..count).flat_map(below).collect())
+        Ok(indexes.flat_map(below).collect())
     }
 
     fn gather(&mut self, firing: &Firing<'_>, arriving: &[usize]) {
@@ -262,7 +254,7 @@ impl Oracle<'_> {
             // An error of one side counts before the silence of the other.
             sides => {
                 let lost = sides.iter().filter_map(|side| side.as_ref().err());
-                let word = lost.clone().find(|word| matches!(word, Word::Failed(_)));
+                let word = lost.clone().find(|word| matches!(word, Word::Failed(..)));
                 return self.pass(node, key, &word.cloned().unwrap_or(Word::Done));
             }
         };
@@ -273,7 +265,8 @@ impl Oracle<'_> {
     fn pass(&mut self, node: usize, key: &[u32], word: &Word) {
         let opens = self.shape.opens(node);
         if opens {
-            self.registers.insert((node, key.to_vec()), Register::Blocked(word.clone()));
+            let word = word.clone().on_side(self.shape.side_of_items(node));
+            self.registers.insert((node, key.to_vec()), Register::Blocked(word));
         }
         for edge in self.shape.leaving(node) {
             if !opens || self.shape.edges[edge].is_error {
@@ -331,18 +324,27 @@ impl Oracle<'_> {
     }
 
     fn spread(&mut self, node: usize, key: &[u32], items: Vec<Value>, gaps: &BTreeMap<usize, Word>) {
+        let first = self.mint(node, key, items.len() as u32);
         for edge in self.shape.leaving(node) {
             if self.shape.edges[edge].is_error {
                 self.say(edge, key, Word::Done);
                 continue;
             }
-            for (item, index) in items.iter().zip(0..) {
-                let gap = gaps.get(&(index as usize)).cloned();
+            for ((item, index), place) in items.iter().zip(first..).zip(0..) {
+                let gap = gaps.get(&place).cloned();
                 let word = gap.unwrap_or_else(|| self.carried(edge, item, Some(index), true));
                 self.say(edge, &[key, &[index]].concat(), word);
             }
         }
-        self.registers.insert((node, key.to_vec()), Register::Closed(items));
+        self.registers.insert((node, key.to_vec()), Register::Closed(first, items));
+    }
+
+    /// The index of the first of so many items. A node that pieces drive counts on from piece to piece.
+    fn mint(&mut self, node: usize, key: &[u32], count: u32) -> u32 {
+        let Some((_, parent)) = key.split_last().filter(|_| self.shape.is_driven(node)) else { return 0 };
+        let minted = self.minted.entry((node, parent.to_vec())).or_default();
+        *minted += count;
+        *minted - count
     }
 
     fn fail(&mut self, node: usize, key: &[u32], code: &str) {
@@ -365,7 +367,7 @@ impl Oracle<'_> {
                     }
                 }
             }
-            None if !key.is_empty() => self.pass(node, key, &Word::Failed(error)),
+            None if !key.is_empty() => self.pass(node, key, &Word::Failed(error, BTreeSet::new())),
             _ => {
                 self.expected.halts.insert((node, key.to_vec()));
                 self.pass(node, key, &Word::Silence);
@@ -414,7 +416,11 @@ impl Oracle<'_> {
                 json!({"output": chosen, "used_fallback": is_null}).into()
             }
             "edit" => {
-                let Value::Object(mut fields) = given("target_path") else { return Err("INVALID_PARAMETER") };
+                // As the generator writes it: only what is assigned is kept.
+                if !given("target_path").is_object() {
+                    return Err("INVALID_PARAMETER");
+                }
+                let mut fields = Map::new();
                 for assignment in given("assignments").as_array().into_iter().flatten() {
                     let name = assignment["name"].as_str().unwrap_or_default();
                     fields.insert(name.to_owned(), assignment["value"].clone());
@@ -504,7 +510,7 @@ impl Oracle<'_> {
             "$item" => {
                 let level = *self.shape.fires[firing.node].last()?;
                 match self.registers.get(&(level, parent.to_vec()))? {
-                    Register::Closed(items) => items.get(*index as usize)?.clone(),
+                    Register::Closed(first, items) => items.get((index - first) as usize)?.clone(),
                     Register::Blocked(_) => return None,
                 }
             }
@@ -518,21 +524,53 @@ impl Word {
     /// A value, or the error that stands for it.
     fn brought(&self) -> Option<&Value> {
         match self {
-            Self::Value(value) | Self::Failed(value) => Some(value),
+            Self::Value(value) | Self::Failed(value, _) => Some(value),
             Self::Done | Self::Silence => None,
+        }
+    }
+
+    fn value(self) -> Option<Value> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Failed(..) | Self::Done | Self::Silence => None,
+        }
+    }
+
+    /// The same, said on a side of a choice: an error that comes by keeps it from choosing.
+    fn on_side(self, side: Option<Side>) -> Self {
+        match self {
+            Self::Failed(error, unchosen) => Self::Failed(error, unchosen.into_iter().chain(side).collect()),
+            Self::Value(_) | Self::Done | Self::Silence => self,
         }
     }
 }
 
 /// What edges come to that exclude each other: the value on one of them, else an error, else nothing.
 fn settled(words: impl Iterator<Item = Word>) -> Word {
-    let rank = |word: &Word| match word {
-        Word::Value(_) => 0,
-        Word::Silence => 1,
-        Word::Failed(_) => 2,
-        Word::Done => 3,
+    let words: Vec<Word> = words.collect();
+    let value = words.iter().find(|word| matches!(word, Word::Value(_))).cloned();
+    value.unwrap_or_else(|| without_value(&words))
+}
+
+/// What passes over a node that does not run: silence, the first error, or nothing.
+fn without_value(words: &[Word]) -> Word {
+    let failed = words.iter().find_map(|word| match word {
+        Word::Failed(error, _) => Some(Word::Failed(error.clone(), unchosen(words))),
+        Word::Value(_) | Word::Done | Word::Silence => None,
+    });
+    match words.iter().any(|word| matches!(word, Word::Silence)) {
+        true => Word::Silence,
+        false => failed.unwrap_or(Word::Done),
+    }
+}
+
+/// The sides on which all edges lie, of choices that an error has kept from choosing. Nothing runs there.
+fn unchosen(words: &[Word]) -> BTreeSet<Side> {
+    let of_word = |word: &Word| match word {
+        Word::Failed(_, unchosen) => unchosen.clone(),
+        Word::Value(_) | Word::Done | Word::Silence => BTreeSet::new(),
     };
-    words.min_by_key(rank).unwrap_or(Word::Done)
+    words.iter().map(of_word).reduce(|all, more| &all & &more).unwrap_or_default()
 }
 
 fn spread(items: Vec<Value>) -> Output {
@@ -544,8 +582,8 @@ fn array(slots: &[Word], skipped: &str, on_error: &str) -> Answer {
     for slot in slots {
         match slot {
             Word::Value(value) => gathered.push(value.clone()),
-            Word::Failed(_) if on_error == "fail" => return Err("NODE_EXECUTION_FAILED"),
-            Word::Failed(error) => gathered.extend((on_error == "include").then(|| error.clone())),
+            Word::Failed(..) if on_error == "fail" => return Err("NODE_EXECUTION_FAILED"),
+            Word::Failed(error, _) => gathered.extend((on_error == "include").then(|| error.clone())),
             Word::Done | Word::Silence if skipped == "omit" => {}
             Word::Done | Word::Silence if skipped == "marker" => gathered.push(json!({"skipped": true})),
             Word::Done | Word::Silence => gathered.push(Value::Null),
@@ -567,8 +605,11 @@ fn zip(left: &[Word], right: &[Word]) -> Answer {
         let value = |side: usize| pair[side].and_then(Word::brought).cloned().unwrap_or(Value::Null);
         items.push(json!({"left": value(0), "right": value(1)}));
         if !pair.iter().all(|word| matches!(word, Some(Word::Value(_)))) {
-            let failed = pair.into_iter().flatten().find(|word| matches!(word, Word::Failed(_)));
-            gaps.insert(index, failed.cloned().unwrap_or(Word::Done));
+            let failed = pair.into_iter().flatten().find_map(|word| match word {
+                Word::Failed(error, _) => Some(Word::Failed(error.clone(), BTreeSet::new())),
+                Word::Value(_) | Word::Done | Word::Silence => None,
+            });
+            gaps.insert(index, failed.unwrap_or(Word::Done));
         }
     }
     Ok(Output { gaps, ..spread(items) })

@@ -22,6 +22,9 @@ pub struct DataEdge<'w> {
     pub scope: Vec<usize>,
 }
 
+/// One of the ways of a node that chooses.
+pub type Side = (usize, String);
+
 /// What an edge carries of a result.
 pub enum Part<'w> {
     Whole,
@@ -165,6 +168,38 @@ impl<'w> DataShape<'w> {
 
     pub fn is_list(&self, node: usize, input: &str) -> bool {
         self.nodes[node]["inputs"][input]["type"].as_str().is_some_and(|text| text.starts_with("list["))
+    }
+
+    /// The way of its node on which an edge lies, if the node chooses, or has an error edge.
+    pub fn side(&self, edge: usize) -> Option<Side> {
+        let DataEdge { from, output, is_error, .. } = self.edges[edge];
+        let ways: &[&str] = match self.kind(from) {
+            "conditional" => &["true", "false"],
+            "if" => &["if_true", "if_false"],
+            "switch_value" => &["matched", "default"],
+            _ => &[],
+        };
+        let guarded = self.leaving(from).into_iter().any(|edge| self.edges[edge].is_error);
+        let side = match is_error {
+            true => "error",
+            false if ways.contains(&output) => output,
+            false if guarded => "no error",
+            false => return None,
+        };
+        Some((from, side.to_owned()))
+    }
+
+    /// The side on which the items of an opening node lie.
+    pub fn side_of_items(&self, node: usize) -> Option<Side> {
+        let items = self.leaving(node).into_iter().find(|edge| !self.edges[*edge].is_error)?;
+        self.side(items)
+    }
+
+    /// The node takes the pieces of a value one after the other.
+    pub fn is_driven(&self, node: usize) -> bool {
+        let innermost = self.fires[node].last();
+        let joins = matches!(self.kind(node), "zip" | "cross") || self.gathers(node);
+        !joins && innermost.is_some_and(|level| self.kind(*level) == "lines")
     }
 
     pub fn part(&self, edge: usize) -> Part<'w> {

@@ -182,7 +182,7 @@ impl Log<'_> {
         let halted = self.halted_by.as_ref();
         let status = match halted {
             None => ExecutionStatus::Completed,
-            Some((_, ErrorCode::TimeoutExceeded)) => ExecutionStatus::Failed,
+            Some((_, code)) if code.is_breakdown() => ExecutionStatus::Failed,
             Some(_) => ExecutionStatus::Halted,
         };
         if ended.status != status {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use engine::{Effects, Joined, Message, Plan, Target};
+use engine::{Effects, Input, Joined, Message, Plan, Slot, Target};
 use protocol::{Consequence, Lineage, Payload};
 use serde_json::Value;
 
@@ -77,6 +77,14 @@ pub enum Sabotage {
     ForgetOuter,
     /// Joins on every side of a choice make a value of an error that kept it from choosing.
     RunEverySide,
+    /// A node fires before the values of outer levels are known.
+    JoinEarly,
+    /// Whoever waits for an item that a filter has dropped is not told.
+    ForgetDrop,
+    /// Items are taken as they come, not in the order of their indexes.
+    ForgetTurns,
+    /// What is there is paired, whatever its index.
+    PairByArrival,
 }
 
 impl Sabotage {
@@ -116,6 +124,26 @@ impl Sabotage {
         Self::RunEverySide,
     ];
 
+    /// Those that data edges must bring to light.
+    pub const DATA: [Self; 16] = [
+        Self::JoinEarly,
+        Self::ForgetDrop,
+        Self::ForgetTurns,
+        Self::PairByArrival,
+        Self::ForgetEmptySplit,
+        Self::ForgetBlockedSplit,
+        Self::ForgetOuter,
+        Self::DropAnItem,
+        Self::ReverseItems,
+        Self::SwallowError,
+        Self::SkipError,
+        Self::WrongItem,
+        Self::LoseAMessage,
+        Self::LoseAnEvent,
+        Self::CommitTwice,
+        Self::FollowErrorEdge,
+    ];
+
     /// The log is forged, which the next crash would bring to light: what is to be found is found without one.
     pub fn forges(self) -> bool {
         matches!(self, Self::TwoWinners | Self::FireAfterGivingUp)
@@ -129,6 +157,23 @@ impl Sabotage {
                     plan.flow.frontiers[edge] = [].into();
                 }
             }
+            Self::JoinEarly => {
+                for node in 0..plan.nodes.len() {
+                    let deepest = plan.nodes[node].scope.len();
+                    let is_own = |edge: &usize| plan.edges[*edge].scope.len() == deepest;
+                    if let Input::Join { edges } = &mut plan.flow.inputs[node] {
+                        edges.retain(is_own);
+                    }
+                }
+            }
+            Self::ForgetDrop => {
+                for (edge, planned) in plan.edges.iter().enumerate() {
+                    if plan.nodes[planned.from].source.kind == "filter_items" {
+                        plan.flow.frontiers[edge] = [].into();
+                    }
+                }
+            }
+            Self::ForgetTurns => plan.nodes.iter_mut().for_each(|node| node.ordered = false),
             Self::ForgetEmptySplit => plan.flow.collapsers.iter_mut().for_each(Vec::clear),
             Self::ForgetBlockedSplit => keep_targets(plan, |_, target| !matches!(target, Target::Split(_))),
             Self::ForgetMeeting => keep_targets(plan, |plan, target| match target {
@@ -158,6 +203,14 @@ impl Sabotage {
             (Self::RestAgain, _) => message.resumed = None,
             (Self::EmptyWinner, _) if matches!(message.joined.as_deref(), Some(Joined::Winner(_))) => {
                 message.joined = Some(Joined::Winner(Payload::null()).into());
+            }
+            (Self::PairByArrival, _) => {
+                if let Some(Joined::Sides(sides)) = message.joined.as_deref() {
+                    let there = |side: &Vec<Slot>| {
+                        side.iter().filter(|slot| **slot != Slot::Skipped).cloned().collect()
+                    };
+                    message.joined = Some(Joined::Sides(sides.iter().map(there).collect()).into());
+                }
             }
             (Self::ForgetStrict, _) => {
                 if let Some(Joined::List { values, .. }) = message.joined.as_deref() {

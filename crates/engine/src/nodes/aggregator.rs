@@ -3,7 +3,9 @@
 use protocol::{Diagnostic, ErrorCode, NodeError, Payload};
 use serde_json::{Value, json};
 
-use super::{Firing, Kind, Parameter, Resolve, Work, check_choice, check_timeout, parameter, timed_out};
+use super::{
+    Firing, Kind, Parameter, Resolve, Work, check_choice, check_timeout, gather::flat, parameter, timed_out,
+};
 use crate::{
     correlation::Descriptor,
     plan::{Plan, PlannedNode},
@@ -49,7 +51,7 @@ impl Kind for Aggregator {
                 ));
             }
         };
-        array(firing, slots, "null").map(Work::done)
+        array(firing, &flat(slots), "null").map(Work::done)
     }
 }
 
