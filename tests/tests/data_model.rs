@@ -16,7 +16,7 @@ fn random_data_edges_mean_what_the_oracle_says() {
         return;
     }
     let enough = [crashes, duplicates, retries].iter().all(|count| *count > runs / 5);
-    assert!(enough && timers > runs / 50 && halts > runs / 100, "the world was too kind to prove anything");
+    assert!(enough && timers > runs / 50 && halts > runs / 500, "the world was too kind to prove anything");
 }
 
 #[test]
