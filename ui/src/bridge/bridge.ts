@@ -1,7 +1,9 @@
 /** The one interface between the page and whatever answers it: a window, a web host or a recorded file. */
 import type {
   BarrierView,
+  ExecutionPage,
   ExecutionView,
+  Found,
   ItemDetail,
   ItemGrid,
   NodeDetail,
@@ -63,6 +65,8 @@ interface Payloads {
   run: { execution_id: string };
   cancel: undefined;
   execution: ExecutionView;
+  executions: ExecutionPage;
+  find: Found;
   node_detail: NodeDetail;
   items: ItemGrid;
   item: ItemDetail;
@@ -78,6 +82,8 @@ const ANSWERS: { [K in Request['type']]: Response['type'] } = {
   run: 'started',
   cancel: 'done',
   execution: 'execution',
+  executions: 'executions',
+  find: 'found',
   node_detail: 'node_detail',
   items: 'items',
   item: 'item',

@@ -45,6 +45,10 @@ function answerFrom(recording: Recording, view: ExecutionView, request: Request)
         : { problem: notRecorded(`the execution ${request.execution_id}`) };
     case 'node_detail':
       return detailFrom(recording, view, request.node_id);
+    case 'executions':
+      return { response: { type: 'executions', data: { executions: [view.summary], next: null } } };
+    case 'find':
+      return { problem: notRecorded('an index of words') };
     case 'items':
     case 'item':
       return { problem: notRecorded('the items of fan-outs') };
