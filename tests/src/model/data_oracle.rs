@@ -218,7 +218,7 @@ impl Oracle<'_> {
         let kind = self.shape.kind(node);
         let there = || slots.iter().filter_map(Word::brought).cloned();
         let output: Value = match kind {
-            "last" => there().last().map_or(json!({}), |last| json!({"output": last})),
+            "last" => there().next_back().map_or(json!({}), |last| json!({"output": last})),
             "count" => json!(there().count()),
             "batch" => {
                 let size = self.shape.parameter(node, "size").as_u64().unwrap_or(10) as usize;

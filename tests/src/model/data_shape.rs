@@ -54,12 +54,12 @@ impl<'w> DataShape<'w> {
         let edges = workflow["edges"].as_array().map_or(&[][..], Vec::as_slice);
         let mut shape = Self { nodes, edges: Vec::new(), fires: Vec::new() };
         shape.edges = edges.iter().map(|edge| shape.edge(edge)).collect();
-        for node in 0..nodes.len() {
+        for (node, written) in nodes.iter().enumerate() {
             let fires = shape.fires_at(node);
             for edge in shape.edges.iter_mut().filter(|edge| edge.from == node) {
                 assert!(edge.to > node, "the file is in order");
                 edge.scope.clone_from(&fires);
-                let opens = OPENS.contains(&nodes[node]["type"].as_str().unwrap_or_default());
+                let opens = OPENS.contains(&written["type"].as_str().unwrap_or_default());
                 edge.scope.extend((opens && !edge.is_error).then_some(node));
             }
             shape.fires.push(fires);
