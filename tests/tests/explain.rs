@@ -171,10 +171,10 @@ async fn the_longest_way_goes_through_the_slowest_item() {
 
 #[test]
 fn random_recordings_can_be_explained_at_any_position() {
-    use runeglass_tests::model::{Dice, sabotage::Sabotage, trial::Trial};
+    use runeglass_tests::model::{Dice, Model, sabotage::Sabotage, trial::Trial};
     let mut dice = Dice::new(8);
     for seed in 0..200 {
-        let events = Trial::of_seed(seed).run(Sabotage::None).events;
+        let events = Trial::of_seed(Model::Control, seed).run(Sabotage::None).events;
         let past = &events[..=dice.roll(events.len())];
         let explanation = explained(past, None, None);
         assert!(!explanation.sentences.is_empty(), "seed {seed}");
