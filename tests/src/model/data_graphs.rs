@@ -1,6 +1,4 @@
-//! Random workflows with data edges: iterations of lists that are nested, empty or no lists, joins of several handles,
-//! choices, filters, folds by index, zip and cross, pieces of a text with side inputs, failing items; and among them
-//! splits, aggregators, merges, conditions and waits.
+//! Random workflows with data edges of every kind, failing items, and splits, merges, conditions and waits among them.
 
 use serde_json::{Value, json};
 

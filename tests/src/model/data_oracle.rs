@@ -8,13 +8,14 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Case, Place,
+    data_gather::{array, cross, spread, zip},
     data_shape::{DataShape, Part, Side},
     oracle::{Decisions, Expected},
 };
 
 /// What an edge says at a key.
 #[derive(Clone, Debug)]
-enum Word {
+pub enum Word {
     Value(Value),
     /// An item failed on the way, and so kept choices from choosing these sides.
     Failed(Value, BTreeSet<Side>),
@@ -58,16 +59,16 @@ struct Firing<'f> {
 }
 
 /// What comes of a firing; a failure is a code.
-type Answer = Result<Output, &'static str>;
+pub type Answer = Result<Output, &'static str>;
 
-struct Output {
-    output: Value,
+pub struct Output {
+    pub output: Value,
     /// What an opening node spreads.
-    items: Option<Vec<Value>>,
+    pub items: Option<Vec<Value>>,
     /// What became of items of a zip that are no pair.
-    gaps: BTreeMap<usize, Word>,
+    pub gaps: BTreeMap<usize, Word>,
     /// The way that a condition follows.
-    way: Option<&'static str>,
+    pub way: Option<&'static str>,
 }
 
 impl From<Value> for Output {
@@ -522,7 +523,7 @@ impl Oracle<'_> {
 
 impl Word {
     /// A value, or the error that stands for it.
-    fn brought(&self) -> Option<&Value> {
+    pub fn brought(&self) -> Option<&Value> {
         match self {
             Self::Value(value) | Self::Failed(value, _) => Some(value),
             Self::Done | Self::Silence => None,
@@ -571,57 +572,4 @@ fn unchosen(words: &[Word]) -> BTreeSet<Side> {
         Word::Value(_) | Word::Done | Word::Silence => BTreeSet::new(),
     };
     words.iter().map(of_word).reduce(|all, more| &all & &more).unwrap_or_default()
-}
-
-fn spread(items: Vec<Value>) -> Output {
-    Output { output: json!({"count": items.len()}), items: Some(items), gaps: BTreeMap::new(), way: None }
-}
-
-fn array(slots: &[Word], skipped: &str, on_error: &str) -> Answer {
-    let mut gathered = Vec::new();
-    for slot in slots {
-        match slot {
-            Word::Value(value) => gathered.push(value.clone()),
-            Word::Failed(..) if on_error == "fail" => return Err("NODE_EXECUTION_FAILED"),
-            Word::Failed(error, _) => gathered.extend((on_error == "include").then(|| error.clone())),
-            Word::Done | Word::Silence if skipped == "omit" => {}
-            Word::Done | Word::Silence if skipped == "marker" => gathered.push(json!({"skipped": true})),
-            Word::Done | Word::Silence => gathered.push(Value::Null),
-        }
-    }
-    Ok(Value::Array(gathered).into())
-}
-
-/// By index: a pair where both sides have a value; what stands alone must have been dropped.
-fn zip(left: &[Word], right: &[Word]) -> Answer {
-    let common = left.len().min(right.len());
-    let alone = left.iter().skip(common).chain(right.iter().skip(common));
-    if alone.into_iter().any(|word| word.brought().is_some()) {
-        return Err("ZIP_LENGTH_MISMATCH");
-    }
-    let (mut items, mut gaps) = (Vec::new(), BTreeMap::new());
-    for index in 0..left.len().max(right.len()) {
-        let pair = [left.get(index), right.get(index)];
-        let value = |side: usize| pair[side].and_then(Word::brought).cloned().unwrap_or(Value::Null);
-        items.push(json!({"left": value(0), "right": value(1)}));
-        if !pair.iter().all(|word| matches!(word, Some(Word::Value(_)))) {
-            let failed = pair.into_iter().flatten().find_map(|word| match word {
-                Word::Failed(error, _) => Some(Word::Failed(error.clone(), BTreeSet::new())),
-                Word::Value(_) | Word::Done | Word::Silence => None,
-            });
-            gaps.insert(index, failed.unwrap_or(Word::Done));
-        }
-    }
-    Ok(Output { gaps, ..spread(items) })
-}
-
-fn cross(left: &[Word], right: &[Word], most: usize) -> Answer {
-    let there = |side: &[Word]| side.iter().filter_map(Word::brought).cloned().collect::<Vec<Value>>();
-    let (left, right) = (there(left), there(right));
-    if left.len() * right.len() > most {
-        return Err("LIMIT_EXCEEDED");
-    }
-    let pairs =
-        left.iter().flat_map(|left| right.iter().map(move |right| json!({"left": left, "right": right})));
-    Ok(spread(pairs.collect()))
 }

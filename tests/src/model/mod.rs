@@ -1,5 +1,6 @@
 //! The model: random workflows, what they mean, and a world that is unkind to messages.
 
+mod data_gather;
 pub mod data_graphs;
 mod data_oracle;
 mod data_shape;
