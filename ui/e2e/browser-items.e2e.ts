@@ -55,6 +55,7 @@ describe('the items of a fan-out', () => {
   it('are seen while they run, and failures have groups', async () => {
     await stage.openWorkflow('fan-out.json', 'bill');
     await stage.run();
+    await stage.page.click(byId('tab-items'));
     await stage.shown(byId('items-canvas'));
     await stage.shown(byId('items-running'));
     expect(await stage.ended()).toBe('completed');
