@@ -46,7 +46,9 @@ describe('a closer look', () => {
     await stage.openWorkflow('stuck.json', 'all');
     await stage.run();
     await stage.shown(`${byId('node-all')}[data-state="waiting_barrier"]`);
-    await stage.page.click(byId('node-all'));
+    // By keyboard: while an execution runs the graph may still be moving under the mouse.
+    await stage.page.focus(byId('node-all'));
+    await stage.page.keyboard.press('Enter');
     const verdict = await stage.says(byId('barrier-verdict'), 'rests at “Customs” until');
     expect(verdict).toContain('Waits for 1 of 100 items');
     expect(await stage.page.locator('.barrier-part').count()).toBe(1);
@@ -60,7 +62,8 @@ describe('a closer look', () => {
   });
 
   it('names the parent a merge misses, and where it hangs', async () => {
-    await stage.page.click(byId('node-both'));
+    await stage.page.focus(byId('node-both'));
+    await stage.page.keyboard.press('Enter');
     const verdict = await stage.says(byId('barrier-verdict'), 'Customs');
     expect(verdict).toContain('Waits for 1 of 2 branches');
     await stage.says('.barrier-part', 'All parcels');

@@ -77,7 +77,7 @@ describe('the items of a fan-out', () => {
     await stage.page.click(byId('items-canvas'), { position: { x: 4, y: 4 } });
     await stage.says(byId('item-chip'), 'The way of item 2 of Each line');
     await stage.says(byId('item-note'), 'Item 2 of Each line');
-    await stage.says(byId('inspector'), 'missing');
+    await stage.says(byId('inspector'), 'ReferenceError');
     expect(await stage.page.getAttribute(byId('node-pick'), 'data-way')).toBe('on');
     expect(await stage.page.getAttribute('[data-edge="c"]', 'data-way')).toBe('on');
     expect(await stage.page.getAttribute('[data-edge="d"]', 'data-way')).toBe('off');
@@ -113,7 +113,7 @@ describe('the items of a fan-out', () => {
     await stage.page.keyboard.press('End');
     await stage.soon('the last failure', async () => ((await spoken())?.startsWith('Item 99,999: failed') ? true : null));
     await stage.page.keyboard.press('Enter');
-    await stage.says(byId('inspector'), 'missing', 60_000);
+    await stage.says(byId('inspector'), 'ReferenceError', 60_000);
     await stage.page.click(byId('items-failed'));
     await stage.shoot('items-large');
   });

@@ -89,6 +89,19 @@ enum Completeness {
     Parts,
 }
 
+impl Completeness {
+    /// False if the ledger does not take the event.
+    fn take(&self, ledger: &mut Ledger, event: &Event) -> Result<bool, LedgerError> {
+        match self {
+            Self::Whole => ledger.apply(event).map(|_| true),
+            Self::Parts => {
+                let next = Event { seq: ledger.position() + 1, ..event.clone() };
+                Ok(ledger.apply(&next).is_ok())
+            }
+        }
+    }
+}
+
 fn collect_from(
     events: &[Event],
     wanted: impl Fn(&Firing) -> bool,
@@ -98,16 +111,8 @@ fn collect_from(
     let mut firings = Firings::new();
     for event in events {
         // The ledger goes first: an item is opened there when something is said of it.
-        match completeness {
-            Completeness::Whole => {
-                ledger.apply(event)?;
-            }
-            Completeness::Parts => {
-                let next = Event { seq: ledger.position() + 1, ..event.clone() };
-                if ledger.apply(&next).is_err() {
-                    continue;
-                }
-            }
+        if !completeness.take(&mut ledger, event)? {
+            continue;
         }
         match &event.fact {
             Fact::NodeStarted(started) if wanted(&started.firing) => {

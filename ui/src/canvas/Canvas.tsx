@@ -6,6 +6,7 @@ import { shownDefinition, shownEntry } from '../state/selectors';
 import { useStore } from '../state/store';
 import { Flow } from './Flow';
 import { ItemChip } from './ItemChip';
+import { FileNotes } from './FileNotes';
 import { PastChip } from './PastChip';
 import { NodeList } from './NodeList';
 import { graphOf } from './graph';
@@ -27,6 +28,7 @@ export function Canvas(): ReactElement {
       ) : (
         <Absent arranging={graph !== null && graph.nodes.length > 0} empty={graph?.nodes.length === 0} />
       )}
+      <FileNotes />
       <ItemChip />
       <PastChip />
       {definition && <NodeList definition={definition} />}

@@ -7,8 +7,9 @@ import {
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
 import { type KeyboardEvent, type ReactElement, useCallback, useEffect, useMemo } from 'react';
-import { type State, clearItem, focusNode, selectNode, useStore } from '../state/store';
+import { type State, clearItem, focusNode, selectNode, setScopesShown, useStore } from '../state/store';
 import { shownDiagnostics } from '../state/selectors';
+import { ScopeAreas } from './ScopeAreas';
 import { Controls } from './Controls';
 import { Map as Overview } from './Map';
 import { NodeCard } from './NodeCard';
@@ -107,6 +108,7 @@ export function Flow({ graph, layout }: { graph: Graph; layout: Layout }): React
         proOptions={{ hideAttribution: true }}
       >
         <Background variant={BackgroundVariant.Dots} gap={20} size={1.2} color="var(--dots)" />
+        <ScopeAreas graph={graph} layout={layout} />
         {(tooLarge || graph.nodes.length >= MAP_FROM) && <Overview />}
       </ReactFlow>
       <Controls onFit={view.fit} onZoom={view.zoomBy} />
@@ -147,6 +149,7 @@ function useCanvasKeys({ fit, zoomBy, zoomTo }: View): void {
       else if (event.key === '0') zoomTo(1);
       else if (event.key === '+' || event.key === '=') zoomBy(1.25);
       else if (event.key === '-') zoomBy(0.8);
+      else if (event.key === 'g') setScopesShown(!useStore.getState().preferences.scopesShown);
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);

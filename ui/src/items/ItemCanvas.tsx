@@ -49,11 +49,8 @@ export function ItemCanvas(props: Props): ReactElement {
     // A cell comes into sight when it is moved to, not when the panel is scrolled or resized.
   }, [focusedCell]); // eslint-disable-line react-hooks/exhaustive-deps
 
-  const indexAt = (event: PointerEvent | React.MouseEvent): number | null => {
-    const element = scroller.current;
-    if (!element) return null;
-    const box = element.getBoundingClientRect();
-    const cell = cellAt(geometry, count, event.clientX - box.left, event.clientY - box.top + element.scrollTop);
+  const indexAt = (event: Pointing): number | null => {
+    const cell = scroller.current && cellUnder(scroller.current, event, geometry, count);
     return cell === null ? null : (shown?.[cell] ?? cell);
   };
 
@@ -95,6 +92,13 @@ export function ItemCanvas(props: Props): ReactElement {
       </div>
     </div>
   );
+}
+
+type Pointing = Pick<PointerEvent, 'clientX' | 'clientY'>;
+
+function cellUnder(scroller: HTMLElement, { clientX, clientY }: Pointing, geometry: Geometry, count: number): number | null {
+  const box = scroller.getBoundingClientRect();
+  return cellAt(geometry, count, clientX - box.left, clientY - box.top + scroller.scrollTop);
 }
 
 /** The place of an item among those shown; the nearest where it is not shown itself. */

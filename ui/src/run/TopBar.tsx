@@ -9,7 +9,12 @@ import { ModeChip } from './ModeChip';
 import { OpenTitle } from './OpenTitle';
 import './run.css';
 
-export function TopBar({ onHelp }: { onHelp: () => void }): ReactElement {
+interface Props {
+  onHelp: () => void;
+  onPalette: () => void;
+}
+
+export function TopBar({ onHelp, onPalette }: Props): ReactElement {
   return (
     <header className="top-bar" role="banner">
       <div className="top-brand">
@@ -21,6 +26,8 @@ export function TopBar({ onHelp }: { onHelp: () => void }): ReactElement {
       <div className="top-actions">
         <RunControls />
         <RecordingControls />
+        <span className="top-gap" />
+        <IconButton icon="search" label="Go to anything (Ctrl+K)" data-testid="open-palette" onClick={onPalette} />
         <span className="top-gap" />
         <PanelToggles />
         <span className="top-gap" />

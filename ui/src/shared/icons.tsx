@@ -23,6 +23,7 @@ const PATHS = {
   plus: 'M8 3.5v9M3.5 8h9',
   minus: 'M3.5 8h9',
   fit: 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10',
+  area: 'M2.5 2.5h11v11h-11zM5.5 5.5h5v5h-5z',
   left: 'M2.5 3h11v10h-11zM6.2 3v10',
   inspector: 'M2.5 3h11v10h-11zM9.8 3v10',
   bottom: 'M2.5 3h11v10h-11zM2.5 9.5h11',

@@ -1,6 +1,7 @@
 /** Puts the features in their places; none of them knows the others. */
-import { type ReactElement, useState } from 'react';
+import { type ReactElement, useCallback, useState } from 'react';
 import { Canvas } from '../canvas/Canvas';
+import { Palette } from '../palette/Palette';
 import { Inspector } from '../inspector/Inspector';
 import { Library } from '../library/Library';
 import { TopBar } from '../run/TopBar';
@@ -21,19 +22,23 @@ import './shell.css';
 
 export function App(): ReactElement {
   const [help, setHelp] = useState(false);
+  const [palette, setPalette] = useState(false);
+  const onHelp = useCallback(() => setHelp(true), []);
+  const onPalette = useCallback(() => setPalette(true), []);
   const dropping = useDrop();
   useTheme();
   useTitle();
   useFollowItem();
-  useGlobalKeys(() => setHelp(true));
+  useGlobalKeys(onHelp, onPalette);
   return (
     <div className="shell">
-      <TopBar onHelp={() => setHelp(true)} />
+      <TopBar onHelp={onHelp} onPalette={onPalette} />
       <FullPage>
         <Panels />
       </FullPage>
       <Toasts />
       {help && <KeysHelp onClose={() => setHelp(false)} />}
+      {palette && <Palette onClose={() => setPalette(false)} onHelp={onHelp} />}
       {dropping && <div className="shell-drop">Drop the recording to open it</div>}
     </div>
   );

@@ -16,6 +16,8 @@ const GROUPS: { title: string; keys: [string[], string][] }[] = [
       [['Ctrl', 'B'], 'Library'],
       [['Ctrl', 'I'], 'Inspector'],
       [['Ctrl', 'J'], 'Bottom panel'],
+      [['Ctrl', 'K'], 'Go to anything'],
+      [['/'], 'Find a node'],
       [['?'], 'This help'],
     ],
   },
@@ -29,6 +31,15 @@ const GROUPS: { title: string; keys: [string[], string][] }[] = [
       [['1'], 'Fit the graph'],
       [['0'], 'Zoom to 100 %'],
       [['+', '-'], 'Zoom'],
+      [['G'], 'Areas of fan-outs'],
+    ],
+  },
+  {
+    title: 'Timeline',
+    keys: [
+      [['←', '→'], 'One event back, on'],
+      [['Home'], 'The first event'],
+      [['End'], 'Now'],
     ],
   },
   {

@@ -5,14 +5,17 @@ import { togglePanel } from '../state/store';
 const PANEL_KEYS: { [key: string]: Panel } = { b: 'left', i: 'right', j: 'bottom' };
 
 /** Keys that belong to the whole page; a webview must also never reload or open its own panels. */
-export function useGlobalKeys(onHelp: () => void): void {
+export function useGlobalKeys(onHelp: () => void, onPalette: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const target = event.target as HTMLElement;
       const writing = target.closest('input, textarea, select') !== null;
       const command = (event.ctrlKey || event.metaKey) && !event.altKey;
       const panel = command && !event.shiftKey ? PANEL_KEYS[event.key.toLowerCase()] : undefined;
-      if (panel) {
+      if (isPalette(event, command, writing)) {
+        event.preventDefault();
+        onPalette();
+      } else if (panel) {
         event.preventDefault();
         togglePanel(panel);
       } else if (isReload(event)) event.preventDefault();
@@ -20,7 +23,14 @@ export function useGlobalKeys(onHelp: () => void): void {
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
-  }, [onHelp]);
+  }, [onHelp, onPalette]);
+}
+
+/** Ctrl+K as in most tools, Ctrl+Shift+P as in editors, and / as in most lists. */
+function isPalette(event: KeyboardEvent, command: boolean, writing: boolean): boolean {
+  const key = event.key.toLowerCase();
+  if (command) return (key === 'k' && !event.shiftKey) || (key === 'p' && event.shiftKey);
+  return key === '/' && !writing;
 }
 
 function isReload(event: KeyboardEvent): boolean {

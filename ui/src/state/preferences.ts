@@ -15,6 +15,8 @@ export interface Preferences {
   theme: Theme;
   /** Null leaves the choice to the page. */
   bottomTab: BottomTab | null;
+  /** Whether the areas of fan-outs are painted. */
+  scopesShown: boolean;
   panels: { [K in Panel]: PanelPreference };
 }
 
@@ -27,6 +29,7 @@ export const PANEL_LIMITS: { [K in Panel]: { min: number; max: number } } = {
 export const DEFAULT_PREFERENCES: Preferences = {
   theme: 'system',
   bottomTab: null,
+  scopesShown: false,
   panels: {
     left: { size: 248, shown: true },
     right: { size: 328, shown: true },
@@ -59,11 +62,12 @@ export function clampPanel(panel: Panel, size: number): number {
 
 function readPreferences(stored: unknown): Preferences {
   if (typeof stored !== 'object' || stored === null) return DEFAULT_PREFERENCES;
-  const { theme, panels, bottomTab } = stored as { theme?: unknown; panels?: unknown; bottomTab?: unknown };
+  const { theme, panels, bottomTab, scopesShown } = stored as { [K in keyof Preferences]?: unknown };
   const given = (typeof panels === 'object' && panels !== null ? panels : {}) as { [key: string]: unknown };
   return {
     theme: theme === 'light' || theme === 'dark' ? theme : 'system',
     bottomTab: BOTTOM_TABS.find((tab) => tab === bottomTab) ?? null,
+    scopesShown: scopesShown === true,
     panels: {
       left: readPanel('left', given.left),
       right: readPanel('right', given.right),

@@ -140,6 +140,10 @@ export function setTheme(theme: Theme): void {
   changePreferences((preferences) => ({ ...preferences, theme }));
 }
 
+export function setScopesShown(scopesShown: boolean): void {
+  changePreferences((preferences) => ({ ...preferences, scopesShown }));
+}
+
 export function showBottom(bottomTab: BottomTab): void {
   changePreferences((preferences) => ({
     ...preferences,

@@ -18,7 +18,8 @@ import './timeline.css';
 
 const PAUSE_MILLIS = 250;
 /** Room for the names of nodes. */
-export const NAMES = 148;
+const NAMES = 148;
+const AXIS = 18;
 
 export function TimelinePanel(): ReactElement | null {
   const executionId = useStore((state) => shownSummary(state)?.execution_id ?? null);
@@ -48,7 +49,6 @@ function Loaded({ executionId }: { executionId: string }): ReactElement | null {
 function Rows({ timeline }: { timeline: Timeline }): ReactElement {
   const lane = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
-  const past = useStore((state) => state.past);
   const end = timeline.latest_at;
   const scale = useMemo(
     () => scaleOf(timeline.ticks, timeline.started_at, end, Math.max(width - NAMES, 1)),
@@ -65,6 +65,24 @@ function Rows({ timeline }: { timeline: Timeline }): ReactElement {
     return () => observer.disconnect();
   }, []);
 
+  return (
+    <section className="timeline" aria-label="Timeline" data-testid="timeline">
+      <PlayBar scale={scale} timeline={timeline} />
+      <div className="timeline-scroll" ref={lane}>
+        <Axis scale={scale} timeline={timeline} />
+        <div className="timeline-rows" style={{ height: Math.max(timeline.rows.length * ROW, 1) }}>
+          <Names timeline={timeline} />
+          <Bars scale={scale} timeline={timeline} />
+        </div>
+        <Scrubber scale={scale} timeline={timeline} />
+      </div>
+    </section>
+  );
+}
+
+/** The moment the page shows, dragged with the pointer or moved event by event with the arrows. */
+function Scrubber({ scale, timeline }: { scale: Scale; timeline: Timeline }): ReactElement {
+  const past = useStore((state) => state.past);
   const scrub = (event: PointerEvent<HTMLElement>): void => {
     const box = event.currentTarget.getBoundingClientRect();
     lookAt({ type: 'moment', data: momentAt(scale, event.clientX - box.left) });
@@ -81,42 +99,32 @@ function Rows({ timeline }: { timeline: Timeline }): ReactElement {
     event.preventDefault();
     step();
   };
-  const at = past?.at ?? end;
+  const at = past?.at ?? timeline.latest_at;
   const position = past?.view.position ?? timeline.position;
 
   return (
-    <section className="timeline" aria-label="Timeline" data-testid="timeline">
-      <PlayBar scale={scale} timeline={timeline} />
-      <div className="timeline-scroll" ref={lane}>
-        <Axis scale={scale} timeline={timeline} />
-        <div className="timeline-rows" style={{ height: Math.max(timeline.rows.length * ROW, 1) }}>
-          <Names timeline={timeline} />
-          <Bars scale={scale} timeline={timeline} />
-        </div>
-        <div
-          className="timeline-scrub"
-          style={{ left: NAMES }}
-          role="slider"
-          tabIndex={0}
-          aria-label="Moment"
-          aria-valuemin={1}
-          aria-valuemax={timeline.position}
-          aria-valuenow={position}
-          aria-valuetext={`Event ${formatCount(position)} of ${formatCount(timeline.position)}, ${formatClock(at)}`}
-          data-testid="scrubber"
-          onKeyDown={onKeyDown}
-          onPointerDown={(event) => {
-            event.currentTarget.setPointerCapture(event.pointerId);
-            scrub(event);
-          }}
-          onPointerMove={(event) => {
-            if (event.buttons === 1) scrub(event);
-          }}
-        >
-          <span className={past ? 'timeline-head timeline-head-past' : 'timeline-head'} style={{ left: xOf(scale, at) }} />
-        </div>
-      </div>
-    </section>
+    <div
+      className="timeline-scrub"
+      style={{ left: NAMES, height: timeline.rows.length * ROW + AXIS }}
+      role="slider"
+      tabIndex={0}
+      aria-label="Moment"
+      aria-valuemin={1}
+      aria-valuemax={timeline.position}
+      aria-valuenow={position}
+      aria-valuetext={`Event ${formatCount(position)} of ${formatCount(timeline.position)}, ${formatClock(at)}`}
+      data-testid="scrubber"
+      onKeyDown={onKeyDown}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        scrub(event);
+      }}
+      onPointerMove={(event) => {
+        if (event.buttons === 1) scrub(event);
+      }}
+    >
+      <span className={past ? 'timeline-head timeline-head-past' : 'timeline-head'} style={{ left: xOf(scale, at) }} />
+    </div>
   );
 }
 

@@ -38,7 +38,8 @@ impl Insight {
 
     /// Takes in what follows; what was seen already is passed over.
     pub fn extend(&mut self, events: &[Event]) -> Result<(), LedgerError> {
-        for event in events.iter().filter(|event| event.seq > self.position).collect::<Vec<_>>() {
+        let seen = self.position;
+        for event in events.iter().filter(|event| event.seq > seen) {
             self.items.apply(event);
             self.timeline.apply(event);
             if !matches!(event.fact, Fact::ExecutionEnded(_)) {

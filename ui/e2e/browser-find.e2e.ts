@@ -1,0 +1,113 @@
+/** Finding one's way: the palette, the areas of fan-outs, the notes of the file; and everybody can use all of it. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Stage, byId } from './harness/stage';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await Stage.open();
+});
+
+afterAll(() => stage?.close());
+
+interface Finding {
+  id: string;
+  impact: string | null;
+  nodes: { target: unknown[] }[];
+}
+
+/** What axe finds that keeps somebody from using the page. */
+async function seriousFindings(): Promise<string[]> {
+  await stage.page.evaluate(AXE);
+  const violations = await stage.page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run: (where: Document, options: object) => Promise<{ violations: Finding[] }> } };
+    // The name of a card begins with its title, and tells in words what the numbers on it show: it does not repeat them.
+    return (await axe.run(document, { rules: { 'label-content-name-mismatch': { enabled: false } } })).violations;
+  });
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).slice(0, 3).join(', ')}`);
+}
+
+const open = async (query: string): Promise<void> => {
+  await stage.page.keyboard.press('Control+k');
+  await stage.shown(byId('palette'));
+  await stage.page.keyboard.type(query);
+};
+
+describe('finding', () => {
+  it('opens a workflow, runs it and selects a node without the mouse', async () => {
+    await stage.shown(byId('workflow-hello.json'));
+    await open('invoice');
+    await stage.page.keyboard.press('Enter');
+    await stage.shown(byId('node-bill'));
+    await open('run invoice');
+    await stage.page.keyboard.press('Enter');
+    expect(await stage.ended()).toBe('completed');
+    await open('make the');
+    await stage.shoot('palette');
+    await stage.page.keyboard.press('Enter');
+    await stage.says(byId('inspector'), 'Make the invoice');
+  });
+
+  it('goes to an item by its number, and closes with Escape', async () => {
+    await open('7');
+    await stage.page.keyboard.press('Enter');
+    await stage.says(byId('item-chip'), 'The way of item 7 of Each customer');
+    await open('nothing is called like this');
+    await stage.says(byId('palette'), 'Nothing is called like that.');
+    await stage.page.keyboard.press('Escape');
+    await stage.soon('the palette to go away', async () => ((await stage.page.locator(byId('palette')).count()) === 0 ? true : null));
+  });
+
+  it('paints the areas of fan-outs on request, around what is repeated', async () => {
+    await stage.page.focus(byId('node-bill'));
+    await stage.page.keyboard.press('Escape');
+    await stage.page.keyboard.press('g');
+    await stage.shown(byId('area-each'));
+    await stage.page.keyboard.press('1');
+    // Looked at all at once: the graph may still be moving into its place.
+    const [area, inside, outside] = await stage.page.evaluate(
+      (selectors) => selectors.map((selector) => document.querySelector(selector)?.getBoundingClientRect().toJSON() as DOMRect),
+      [byId('area-each'), byId('node-bill'), byId('node-gather')],
+    );
+    if (!area || !inside || !outside) throw new Error('something is not drawn');
+    expect(area.left < inside.left && area.right > inside.right && area.top < inside.top).toBe(true);
+    expect(outside.left).toBeGreaterThan(area.right);
+    await stage.shoot('areas');
+    await stage.page.click(byId('areas'));
+    expect(await stage.page.locator(byId('area-each')).count()).toBe(0);
+  });
+
+  it('shows the notes of the file', async () => {
+    await open('parcel desk');
+    await stage.page.keyboard.press('Enter');
+    await stage.shown(byId('notes'));
+    await stage.page.click(`${byId('notes')} summary`);
+    await stage.says(byId('notes'), 'Fragile parcels ride');
+  });
+
+  it('keeps nobody out: axe has no serious finding in any panel', async () => {
+    await stage.openWorkflow('couriers.json', 'first');
+    await stage.runToEnd();
+    const found: { [scene: string]: string[] } = {};
+    for (const tab of ['timeline', 'items', 'waits']) {
+      await stage.page.click(byId(`tab-${tab}`));
+      await stage.page.click(byId('node-first'));
+      found[tab] = await seriousFindings();
+    }
+    await open('');
+    found.palette = await seriousFindings();
+    await stage.page.keyboard.press('Escape');
+    await stage.page.emulateMedia({ colorScheme: 'dark' });
+    found.dark = await seriousFindings();
+    expect(found).toEqual({ timeline: [], items: [], waits: [], palette: [], dark: [] });
+  });
+
+  it('had nothing to complain about on the way', () => {
+    expect(stage.complaints).toEqual([]);
+  });
+});

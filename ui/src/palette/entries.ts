@@ -1,0 +1,114 @@
+/** Everything that can be gone to or done, as one list. */
+import { formatCount, formatMoment, shortId } from '../shared/format';
+import { type IconName, kindIcon } from '../shared/icons';
+import { PHASE_WORDS } from '../shared/states';
+import { titleOf } from '../shared/title';
+import { cancel, openExecution, run } from '../state/actions';
+import { placeOf, selectItem } from '../state/item';
+import { backToNow, lookAt } from '../state/past';
+import type { BottomTab, Panel } from '../state/preferences';
+import { nodeById, runnable, runningExecution, shownDefinition, shownSummary } from '../state/selectors';
+import { type State, clearItem, openWorkflow, selectNode, setScopesShown, setTheme, showBottom, togglePanel } from '../state/store';
+
+export interface Entry {
+  id: string;
+  kind: 'Command' | 'Workflow' | 'Execution' | 'Node' | 'Item';
+  icon: IconName;
+  text: string;
+  /** Looked through too, and shown dimmed. */
+  extra?: string;
+  keys?: string;
+  act: () => void;
+}
+
+export function entriesOf(state: State, query: string, onHelp: () => void): Entry[] {
+  return [...items(state, query), ...commands(state, onHelp), ...nodes(state), ...workflows(state), ...executions(state)];
+}
+
+/** A number names an item of the fan-out that is shown. */
+function items(state: State, query: string): Entry[] {
+  const index = /^(?:item\s*|#)?(\d{1,9})$/i.exec(query.trim())?.[1];
+  const place = placeOf(state);
+  if (index === undefined || !place || !shownSummary(state)) return [];
+  const split = nodeById(shownDefinition(state), place.split);
+  const go = (): void => {
+    showBottom('items');
+    selectItem(place, Number(index));
+  };
+  const text = `Item ${formatCount(Number(index))}`;
+  return [{ id: 'item', kind: 'Item', icon: 'split', text, extra: `${query} of ${split ? titleOf(split) : place.split}`, act: go }];
+}
+
+const TABS: { tab: BottomTab; text: string }[] = [
+  { tab: 'timeline', text: 'Show the timeline' },
+  { tab: 'items', text: 'Show the items' },
+  { tab: 'waits', text: 'Show what waits' },
+];
+const PANELS: { panel: Panel; text: string; keys: string }[] = [
+  { panel: 'left', text: 'Show or hide the library', keys: 'Ctrl+B' },
+  { panel: 'bottom', text: 'Show or hide the bottom panel', keys: 'Ctrl+J' },
+  { panel: 'right', text: 'Show or hide the inspector', keys: 'Ctrl+I' },
+];
+
+function commands(state: State, onHelp: () => void): Entry[] {
+  const command = (id: string, icon: IconName, text: string, act: () => void, keys?: string): Entry => ({
+    id,
+    kind: 'Command',
+    icon,
+    text,
+    act,
+    ...(keys === undefined ? {} : { keys }),
+  });
+  const able = runnable(state);
+  const running = runningExecution(state);
+  const found: Entry[] = [];
+  if (able.type === 'ready') found.push(command('run', 'play', `Run ${able.entry.title}`, () => void run(able.entry.path), 'F5'));
+  if (running !== null) found.push(command('stop', 'stop', 'Stop this execution', () => void cancel(running), 'Shift+F5'));
+  if (state.past) found.push(command('now', 'replay', 'Back to now', backToNow, 'End'));
+  if (state.item) found.push(command('all', 'split', 'Let go of the item', clearItem, 'Esc'));
+  if (shownSummary(state)) {
+    found.push(...TABS.map(({ tab, text }) => command(tab, 'bottom', text, () => showBottom(tab))));
+    found.push(command('first', 'previous', 'Go to the first event', () => lookAt({ type: 'position', data: 1 }), 'Home'));
+  }
+  const { scopesShown, theme } = state.preferences;
+  found.push(command('scopes', 'fit', scopesShown ? 'Hide the areas of fan-outs' : 'Paint the areas of fan-outs', () => setScopesShown(!scopesShown), 'G'));
+  found.push(...PANELS.map(({ panel, text, keys }) => command(panel, 'left', text, () => togglePanel(panel), keys)));
+  for (const each of ['light', 'dark', 'system'] as const) {
+    if (each !== theme) found.push(command(`theme-${each}`, each === 'light' ? 'sun' : each === 'dark' ? 'moon' : 'system', `Theme: ${each}`, () => setTheme(each)));
+  }
+  found.push(command('keys', 'help', 'Show all keys', onHelp, '?'));
+  return found;
+}
+
+function nodes(state: State): Entry[] {
+  return (shownDefinition(state)?.nodes ?? []).map((node) => ({
+    id: `node ${node.id}`,
+    kind: 'Node',
+    icon: kindIcon(node.type),
+    text: titleOf(node),
+    extra: `${node.type} $${node.id}`,
+    act: () => selectNode(node.id),
+  }));
+}
+
+function workflows(state: State): Entry[] {
+  return state.workflows.map((entry) => ({
+    id: `workflow ${entry.path}`,
+    kind: 'Workflow',
+    icon: 'file',
+    text: entry.title,
+    extra: entry.path,
+    act: () => openWorkflow(entry.path),
+  }));
+}
+
+function executions(state: State): Entry[] {
+  return state.executions.map((execution) => ({
+    id: `execution ${execution.execution_id}`,
+    kind: 'Execution',
+    icon: 'play',
+    text: `${execution.title} · ${PHASE_WORDS[execution.phase]}`,
+    extra: `${formatMoment(execution.started_at)} ${shortId(execution.execution_id)}`,
+    act: () => void openExecution(execution.execution_id),
+  }));
+}
