@@ -3,7 +3,7 @@
 //!
 //! Parameters and errors are for people, so the usual rules hide there without asking. Inputs, outputs and items are
 //! what an execution goes on with after a crash; they are hidden only where somebody says so
-//! ([`Redaction::everywhere`]), and an execution that lost values that way is not taken up again.
+//! (`"everywhere": true`), and an execution that lost values that way is not taken up again.
 
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -41,9 +41,26 @@ const USUAL_PATTERNS: [&str; 4] = ["Bearer *", "Basic *", "eyJ*.*.*", "*-----BEG
 #[derive(Clone, Debug, PartialEq)]
 pub struct Redaction {
     names: BTreeSet<String>,
-    patterns: Vec<String>,
+    /// The letters that names begin with: most of what is written is told from a name by its first letter.
+    initials: BTreeSet<char>,
+    patterns: Vec<Pattern>,
     /// Also in what an execution goes on with.
     everywhere: bool,
+}
+
+/// What a text looks like, with `*` for any number of letters.
+#[derive(Clone, Debug, PartialEq)]
+struct Pattern {
+    text: String,
+    /// Its longest part without a `*`.
+    fixed: String,
+}
+
+impl From<&str> for Pattern {
+    fn from(text: &str) -> Self {
+        let fixed = text.split('*').max_by_key(|part| part.len()).unwrap_or_default();
+        Self { text: text.to_owned(), fixed: fixed.to_owned() }
+    }
 }
 
 /// Rules as people write them, in addition to the usual ones.
@@ -60,11 +77,7 @@ struct Rules {
 
 impl Default for Redaction {
     fn default() -> Self {
-        Self {
-            names: USUAL_NAMES.iter().map(|name| (*name).to_owned()).collect(),
-            patterns: USUAL_PATTERNS.iter().map(|pattern| (*pattern).to_owned()).collect(),
-            everywhere: false,
-        }
+        Self::of(&USUAL_NAMES, &USUAL_PATTERNS, false)
     }
 }
 
@@ -72,15 +85,17 @@ impl Redaction {
     /// The usual rules and those in a JSON text: `{"names": ["iban"], "patterns": ["sk-*"], "everywhere": true}`.
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         let Rules { names, patterns, everywhere } = serde_json::from_str(text)?;
-        let mut redaction = Self { everywhere, ..Self::default() };
-        redaction.names.extend(names.iter().map(|name| plain_name(name)));
-        redaction.patterns.extend(patterns);
-        Ok(redaction)
+        let names: Vec<&str> = USUAL_NAMES.into_iter().chain(names.iter().map(String::as_str)).collect();
+        let patterns: Vec<&str> =
+            USUAL_PATTERNS.into_iter().chain(patterns.iter().map(String::as_str)).collect();
+        Ok(Self::of(&names, &patterns, everywhere))
     }
 
-    /// The usual rules, in everything that is written.
-    pub fn everywhere() -> Self {
-        Self { everywhere: true, ..Self::default() }
+    fn of(names: &[&str], patterns: &[&str], everywhere: bool) -> Self {
+        let names: BTreeSet<String> = names.iter().map(|name| plain_name(name)).collect();
+        let initials = names.iter().filter_map(|name| name.chars().next()).collect();
+        let patterns = patterns.iter().map(|text| Pattern::from(*text)).collect();
+        Self { names, initials, patterns, everywhere }
     }
 
     /// The events as they may be written.
@@ -154,15 +169,17 @@ impl Redaction {
 
     /// A quick look at the text, so that what holds no secret is not taken apart.
     fn may_hold_secrets(&self, text: &str) -> bool {
-        let fixed =
-            |pattern: &String| pattern.split('*').max_by_key(|part| part.len()).unwrap_or("").to_owned();
-        let looks_like = |pattern: &String| text.contains(&fixed(pattern));
-        field_names(text).any(|name| self.hides_name(name)) || self.patterns.iter().any(looks_like)
+        let looks_like = |pattern: &Pattern| text.contains(&pattern.fixed);
+        in_quotes(text).any(|name| self.hides_name(name)) || self.patterns.iter().any(looks_like)
     }
 
     fn hides_name(&self, name: &str) -> bool {
-        // No name of ours is that long, and most names are not ours.
-        name.len() <= 64 && self.names.contains(&plain_name(name))
+        let first = name.trim_start_matches(['-', '_', ' ']).chars().next();
+        let initial = first.map(|first| first.to_ascii_lowercase());
+        // No name of ours is that long.
+        initial.is_some_and(|initial| self.initials.contains(&initial))
+            && name.len() <= 64
+            && self.names.contains(&plain_name(name))
     }
 
     fn walk(&self, value: &Value, changed: &mut bool) -> Value {
@@ -180,7 +197,7 @@ impl Redaction {
                 Value::Object(shown)
             }
             Value::Array(items) => items.iter().map(|item| self.walk(item, changed)).collect(),
-            Value::String(text) if self.patterns.iter().any(|pattern| matches(pattern, text)) => {
+            Value::String(text) if self.patterns.iter().any(|pattern| matches(&pattern.text, text)) => {
                 hide(value, changed)
             }
             Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
@@ -245,7 +262,7 @@ fn plain_name(name: &str) -> String {
 
 /// What stands in quotes in a JSON text: names of fields, and texts that may be names in a list of pairs. An escape
 /// makes a piece of it look like another, which at worst costs a closer look.
-fn field_names(text: &str) -> impl Iterator<Item = &str> {
+fn in_quotes(text: &str) -> impl Iterator<Item = &str> {
     text.split('"')
 }
 
@@ -300,8 +317,8 @@ mod tests {
         );
         check(
             &usual,
-            json!({"tokens": 5, "note": "the password is secret"}),
-            json!({"tokens": 5, "note": "the password is secret"}),
+            json!({"tokens": 5, "note": "the password is secret", "_token": 1}),
+            json!({"tokens": 5, "note": "the password is secret", "_token": "███ number"}),
         );
         let own = Redaction::parse(r#"{"names": ["IBAN"], "patterns": ["sk-*"]}"#).unwrap();
         check(

@@ -128,11 +128,14 @@ impl Store {
         for _ in 0..MOST_LOOKED_AT.div_ceil(CHUNK as usize) {
             let candidates = self.log_rows(&search.filter, before).await?;
             let is_last = candidates.len() < CHUNK as usize;
-            for (row, execution, seq) in candidates {
-                before = (row, seq);
-                hits.extend(self.look_at(search, wanted, &execution, seq, &mut titles).await?);
+            for (row, event) in candidates {
+                before = (row, event.seq.cast_signed());
+                let title = self.title(&search.filter, event.execution_id.as_str(), &mut titles).await?;
+                if let Some((_, title)) = title {
+                    hits.extend(self.judge(search, wanted, event, title).await?);
+                }
                 if hits.len() == wanted.limit {
-                    return Ok((hits, Some(Cursor::Log(row, seq))));
+                    return Ok((hits, Some(Cursor::Log(before.0, before.1))));
                 }
             }
             if is_last {
@@ -142,14 +145,11 @@ impl Store {
         Ok((hits, Some(Cursor::Log(before.0, before.1))))
     }
 
-    async fn log_rows(
-        &self,
-        filter: &Filter,
-        before: (i64, i64),
-    ) -> Result<Vec<(i64, String, i64)>, StoreError> {
+    /// Events before a place in the log, with the row of their execution.
+    async fn log_rows(&self, filter: &Filter, before: (i64, i64)) -> Result<Vec<(i64, Event)>, StoreError> {
         let mut query = QueryBuilder::<Sqlite>::new(
-            "SELECT e.execution, x.execution_id, e.seq FROM events e JOIN executions x ON x.id = e.execution \
-             WHERE (e.execution, e.seq) < (",
+            "SELECT e.execution, x.execution_id, e.seq, e.at, e.body FROM events e \
+             JOIN executions x ON x.id = e.execution WHERE (e.execution, e.seq) < (",
         );
         query.push_bind(before.0).push(", ").push_bind(before.1).push(")");
         list::push_filter(&mut query, filter);
@@ -159,7 +159,12 @@ impl Store {
             .fetch_all(&self.readers)
             .await
             .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
-        Ok(rows.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect())
+        let event = |row: &sqlx::sqlite::SqliteRow| {
+            let fact = self.decode(row.get::<&str, _>(4))?;
+            let (execution_id, seq) = (ExecutionId::from(row.get::<&str, _>(1)), row.get::<i64, _>(2));
+            Ok((row.get(0), Event { execution_id, seq: seq.unsigned_abs(), at: row.get(3), fact }))
+        };
+        rows.iter().map(event).collect()
     }
 
     /// The hit at a candidate, if it is one.
@@ -175,13 +180,26 @@ impl Store {
             return Ok(None);
         };
         let (id, seq) = (ExecutionId::from(execution), seq.unsigned_abs());
-        let mut events = self.outlines(&id, row, seq - 1, seq).await?;
-        let node = events.first().and_then(|event| firing(&event.fact)).map(|firing| &firing.node_id);
+        match self.outlines(&id, row, seq - 1, seq).await?.pop() {
+            Some(event) => self.judge(search, wanted, event, title).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn judge(
+        &self,
+        search: &Search,
+        wanted: &Wanted,
+        event: Event,
+        title: String,
+    ) -> Result<Option<Hit>, StoreError> {
+        let node = firing(&event.fact).map(|firing| &firing.node_id);
         if search.node_id.as_ref().is_some_and(|wanted| Some(wanted) != node) {
             return Ok(None);
         }
-        self.make_whole(&mut events).await?;
-        Ok(events.first().and_then(|event| wanted.hit(event, title)))
+        let mut event = [event];
+        self.make_whole(&mut event).await?;
+        Ok(event.first().and_then(|event| wanted.hit(event, title)))
     }
 
     async fn title(
