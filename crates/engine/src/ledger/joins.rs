@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use engine::{Context, Input, Inputs, Joined, Plan, PlannedEdge, Target};
+use crate::{Context, Input, Inputs, Joined, Plan, PlannedEdge, Target};
 use protocol::{Arrival, Ignored, Lineage, MessageId, Millis, Payload, WhyIgnored};
 
 use super::{

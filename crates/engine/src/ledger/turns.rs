@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use engine::{Inputs, Joined, Plan, Tally};
+use crate::{Inputs, Joined, Plan, Tally};
 use protocol::Lineage;
 use serde_json::Value;
 

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use engine::{Context, Input, Message, Plan};
+use crate::{Context, Input, Message, Plan};
 use protocol::{Event, Lineage, MessageId, Payload, Step};
 use serde_json::{json, value::RawValue};
 

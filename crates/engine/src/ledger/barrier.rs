@@ -1,6 +1,6 @@
 //! What joins wait for, for people: the engine only asks whether they have heard enough.
 
-use engine::{Input, Plan};
+use crate::{Input, Plan};
 use protocol::{Lineage, Millis};
 
 use super::{Ledger, Opened, joins::JoinKey};

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use engine::Input;
+use crate::Input;
 use protocol::{Lineage, Skipped};
 
 use super::Ledger;

@@ -1,6 +1,6 @@
 //! What a ledger holds, in sentences: for comparing two ledgers, and for asking whether anything is left behind.
 
-use engine::{Context, Joined};
+use crate::{Context, Joined};
 use protocol::{Lineage, MessageId, Millis};
 
 use super::Ledger;

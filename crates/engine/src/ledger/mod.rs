@@ -5,6 +5,8 @@
 //! replaying the events gives the same ledger.
 
 mod barrier;
+mod commit;
+mod due;
 mod fan_out;
 mod gather;
 mod joins;
@@ -17,14 +19,16 @@ use std::{
     sync::Arc,
 };
 
-use engine::{Context, Failures, Input, Joined, Message, Plan, Trace};
+use crate::{Context, Failures, Input, Joined, Message, Plan, Trace};
 use protocol::{
     AttemptFailed, Consequence, Echo, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis,
-    NodeFailed, NodeId, NodeSucceeded, Payload, Step, TimedOut,
+    NodeFailed, NodeId, NodeSucceeded, Payload, Step,
 };
 use serde_json::json;
 
 pub use barrier::{Missing, OpenJoin, joined_edges};
+pub use commit::{cancelled, halted_by, parked, started, tried_in_vain};
+pub use due::Due;
 use fan_out::FanOuts;
 use joins::{Decision, JoinKey, Joins};
 use skips::Ways;
@@ -44,7 +48,8 @@ pub struct Ledger {
     execution_id: ExecutionId,
     seq: u64,
     ended: bool,
-    /// The moment of the event that is being applied.
+    /// The event that was applied last, or is being applied, and its moment.
+    at: u64,
     now: Millis,
     open: HashMap<MessageId, Opened>,
     ready: VecDeque<MessageId>,
@@ -68,6 +73,8 @@ pub struct Opened {
     pub parked: Option<Millis>,
     /// The moment it rested until, once it was woken: nothing of that is in the log before it goes on.
     woken: Option<Millis>,
+    /// The event it became ready with.
+    since: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -113,6 +120,7 @@ impl Ledger {
             execution_id,
             seq: 0,
             ended: false,
+            at: 0,
             now: 0,
             open: HashMap::new(),
             ready: VecDeque::new(),
@@ -154,7 +162,7 @@ impl Ledger {
         let Fact::ExecutionStarted(started) = &first.fact else {
             return Err(refuse(first.execution_id.clone(), "it does not begin with a start".to_owned()));
         };
-        let loaded = engine::load_once(started.definition.text().as_bytes());
+        let loaded = crate::load_once(started.definition.text().as_bytes());
         let plan = loaded.plan.ok_or_else(|| {
             let complaint =
                 loaded.diagnostics.first().map_or_else(String::new, |first| first.message.clone());
@@ -231,12 +239,7 @@ impl Ledger {
                     }
                 }
                 Timer::Join(node, group, path) => {
-                    let node_id = self.plan.nodes[node].id.clone();
-                    facts.push(Fact::TimedOut(TimedOut {
-                        node_id,
-                        lineage: self.lineage_of(node, &path),
-                        group,
-                    }));
+                    facts.push(Fact::TimedOut(self.late(node, group, &path)));
                 }
             }
         }
@@ -248,7 +251,7 @@ impl Ledger {
         if event.seq != self.seq + 1 {
             return Err(self.refuse(event, format!("expected event {}", self.seq + 1)));
         }
-        self.now = event.at;
+        (self.at, self.now) = (event.seq, event.at);
         self.take_in(event)?;
         // An event that is refused is not counted, so that what comes in its place is.
         self.seq = event.seq;
@@ -457,7 +460,8 @@ impl Ledger {
             resumed: None,
         };
         self.fan_outs.entered(&self.plan, node, &message.lineage);
-        self.open.insert(id.clone(), Opened { message, started: None, parked: None, woken: None });
+        self.open
+            .insert(id.clone(), Opened { message, started: None, parked: None, woken: None, since: self.at });
         self.ready.push_back(id);
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use engine::{Context, Gathering, Input, Joined, Slot};
+use crate::{Context, Gathering, Input, Joined, Slot};
 use protocol::{Lineage, Millis};
 
 use super::{
