@@ -217,7 +217,7 @@ impl Backend for Embedded {
         }
     }
 
-    async fn announce(&self, receipt: &Receipt, announcement: Announcement) -> Result<(), EmbeddedError> {
+    async fn announce(&self, receipt: &Receipt, announcement: Announcement) -> Result<bool, EmbeddedError> {
         self.journal.room().await?;
         let before_call = announcement.before_call;
         let announce = |execution: &mut Execution| execution.announce(receipt, announcement);
@@ -225,7 +225,7 @@ impl Backend for Embedded {
         if before_call {
             self.journal.durable().await?;
         }
-        Ok(())
+        Ok(true)
     }
 
     async fn park(&self, receipt: Receipt, now: Millis, due: Millis) -> Result<(), EmbeddedError> {

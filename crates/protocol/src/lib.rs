@@ -37,7 +37,7 @@ pub use message::{
     CompletionMessage, ExecutionStatus, NodeExecutionMessage, NodeStatus, NodeStatusMessage, StatusLine,
 };
 pub use note::Note;
-pub use payload::Payload;
+pub use payload::{Payload, REFERENCE};
 pub use recorded::{Recording, TimedPatch};
 pub use request::{Request, Response, Snapshot, Update};
 pub use time::{Millis, iso8601, parse_moment};

@@ -2,16 +2,20 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use protocol::Millis;
 use tokio::sync::oneshot;
 
-/// The system's clock, or a simulated one on which waiting takes no time.
+/// The system's clock, or a simulated one on which waiting takes no time. The second part says by how much the
+/// system's clock is behind one that others go by.
 #[derive(Clone, Default)]
-pub struct Clock(Option<Arc<Mutex<Simulated>>>);
+pub struct Clock(Option<Arc<Mutex<Simulated>>>, Arc<AtomicI64>);
 
 /// Jumps to the next sleeper as soon as no work is under way, so that sleepers wake in order of their time.
 struct Simulated {
@@ -24,22 +28,25 @@ struct Simulated {
 
 impl Clock {
     pub fn system() -> Self {
-        Self(None)
+        Self::default()
     }
 
     pub fn simulated(start: Millis) -> Self {
-        Self(Some(Arc::new(Mutex::new(Simulated {
-            now: start,
-            busy: 0,
-            slept: 0,
-            sleepers: BTreeMap::new(),
-        }))))
+        let clock = Simulated { now: start, busy: 0, slept: 0, sleepers: BTreeMap::new() };
+        Self(Some(Arc::new(Mutex::new(clock))), Arc::default())
     }
 
     pub fn now(&self) -> Millis {
         match &self.0 {
             Some(simulated) => lock(simulated).now,
-            None => system_now(),
+            None => system_now() + self.1.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Goes by a clock that shows `now` at this moment. A simulated clock goes by nobody.
+    pub fn set(&self, now: Millis) {
+        if self.0.is_none() {
+            self.1.store(now - system_now(), Ordering::Relaxed);
         }
     }
 

@@ -81,8 +81,9 @@ async fn hop<B: Backend>(backend: &B, workshop: &Workshop, delivery: Delivery) -
         message.resumed.is_none().then_some(Announcement { at: started, parameters, before_call });
     if takes_time(&work)
         && let Some(announcement) = announcement.take()
+        && !backend.announce(&receipt, announcement).await?
     {
-        backend.announce(&receipt, announcement).await?;
+        return Ok(());
     }
     let cancelled = || Failure::Final(NodeError::new(ErrorCode::Cancelled, "the execution has ended"));
     let mut retry = Retry::default();

@@ -1,6 +1,7 @@
 //! The one API of the house: open a folder and a store, run, watch, look. It knows no window; the desktop, the web
 //! host and the command line all speak to it.
 
+mod cluster;
 mod follow;
 mod hidden;
 mod insights;
@@ -30,6 +31,9 @@ use runtime::{
 
 use serde_json::json;
 
+pub use cluster::{
+    Cluster, ClusterAddress, ClusterMaster, ClusterWorker, Effort, from_cluster as cluster_problem, patiently,
+};
 pub use follow::Statuses;
 pub use keyring::Keyring;
 pub use library::{Library, read_workflow};
@@ -268,11 +272,7 @@ impl Session {
         input: Option<Payload>,
         starts: Option<Vec<NodeId>>,
     ) -> Result<Started, Problem> {
-        let mut random = [0u8; 8];
-        getrandom::fill(&mut random).map_err(|error| {
-            Problem::new(ProblemCode::Infrastructure, format!("no random id: {error}"), "try again")
-        })?;
-        let execution_id = ExecutionId::from(format!("{:016x}", u64::from_be_bytes(random)));
+        let execution_id = ExecutionId::from(random_id()?);
         let workflow = &plan.workflow;
         let sample = || workflow.sample_input.clone().unwrap_or_else(|| json!({}));
         let start = Start {
@@ -387,6 +387,15 @@ impl Session {
             Problem::new(ProblemCode::NotFound, message, "the split may not have fired yet")
         })
     }
+}
+
+/// An id that nobody else has.
+fn random_id() -> Result<String, Problem> {
+    let mut random = [0u8; 8];
+    getrandom::fill(&mut random).map_err(|error| {
+        Problem::new(ProblemCode::Infrastructure, format!("no random id: {error}"), "try again")
+    })?;
+    Ok(format!("{:016x}", u64::from_be_bytes(random)))
 }
 
 fn in_data_folder(file: &str, hint: &str) -> Result<PathBuf, Problem> {

@@ -183,6 +183,11 @@ impl Ledger {
         self.seq
     }
 
+    /// The moment of the last event.
+    pub fn now(&self) -> Millis {
+        self.now
+    }
+
     pub fn get(&self, message: &MessageId) -> Option<&Opened> {
         self.open.get(message)
     }
