@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cluster::{Client, Start, Topology, Worker, WorkerOptions};
 use engine::Plan;
 use protocol::{Event, Payload};
-use runtime::{Clock, Outside, Workshop};
+use runtime::{Clock, Workshop};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
@@ -38,25 +38,52 @@ impl Servers {
     }
 }
 
-/// Workers that end with it.
+/// Two workers on one simulated clock, and somebody who starts executions and follows them.
 pub struct Crew {
     workers: Vec<Arc<Worker>>,
     lines: JoinSet<()>,
+    client: Client,
+    clock: Clock,
 }
 
 impl Crew {
-    /// Several workers that share a simulated clock, each with so many messages in hand at once.
-    pub async fn start(servers: &Servers, prefix: &str, clock: &Clock, outside: &Arc<dyn Outside>) -> Self {
+    pub async fn start(servers: &Servers, prefix: &str) -> Self {
+        let clock = Clock::simulated(0);
+        let outside = local::world(&clock);
+        let client = servers.client(prefix, clock.clone()).await;
         let (mut workers, mut lines) = (Vec::new(), JoinSet::new());
         for name in ["first", "second"] {
-            let options = WorkerOptions { clock: clock.clone(), poll: None, ..servers.options(prefix, name) };
-            let worker = Worker::open(options).await.expect("a worker");
-            let workshop = Workshop::new(clock.clone(), Arc::clone(outside));
+            let usual = servers.options(prefix, name);
+            let worker = Worker::open(WorkerOptions { clock: clock.clone(), poll: None, ..usual });
+            let worker = worker.await.expect("a worker");
+            let workshop = Workshop::new(clock.clone(), Arc::clone(&outside));
             let line = runtime::work(Arc::clone(&worker), workshop, 32);
             lines.spawn(async move { line.await.expect("the line works") });
             workers.push(worker);
         }
-        Self { workers, lines }
+        Self { workers, lines, client, clock }
+    }
+
+    /// Runs a plan to its end.
+    pub async fn run(&self, id: &str, plan: Arc<Plan>, input: Value) -> Vec<Event> {
+        // Until the first message is there, the clock stands still.
+        self.clock.work_began(1);
+        let start = Start {
+            execution_id: id.into(),
+            workflow_id: "local".into(),
+            title: "Local".to_owned(),
+            plan,
+            input: Payload::new(input),
+            path: None,
+        };
+        self.client.start(start).await.expect("it starts");
+        self.clock.work_ended(1);
+        let mut follower = self.client.follow(&id.into()).await.expect("it can be followed");
+        let mut events = Vec::new();
+        while let Some((more, _)) = follower.next().await.expect("it goes on") {
+            events.extend(more);
+        }
+        events
     }
 
     pub async fn close(mut self) {
@@ -67,32 +94,4 @@ impl Crew {
             ended.expect("a line ends well");
         }
     }
-}
-
-/// Runs a plan to its end on two workers.
-pub async fn run(servers: &Servers, prefix: &str, plan: Arc<Plan>, input: Value) -> Vec<Event> {
-    let clock = Clock::simulated(0);
-    let outside = local::world(&clock);
-    let client = servers.client(prefix, clock.clone()).await;
-    // Until the first message is there, the clock stands still.
-    clock.work_began(1);
-    let crew = Crew::start(servers, prefix, &clock, &outside).await;
-    let execution_id = protocol::ExecutionId::from("local");
-    let start = Start {
-        execution_id: execution_id.clone(),
-        workflow_id: "local".into(),
-        title: "Local".to_owned(),
-        plan,
-        input: Payload::new(input),
-        path: None,
-    };
-    client.start(start).await.expect("it starts");
-    clock.work_ended(1);
-    let mut follower = client.follow(&execution_id).await.expect("it can be followed");
-    let mut events = Vec::new();
-    while let Some((more, _)) = follower.next().await.expect("it goes on") {
-        events.extend(more);
-    }
-    crew.close().await;
-    events
 }

@@ -225,7 +225,10 @@ impl Worker {
         let execution = lock(&self.in_hand).get(&key).map(|in_hand| Arc::clone(&in_hand.execution));
         let Some(execution) = execution else { return Ok(()) };
         match execution.write(wish).await? {
-            Some(written) => self.publish(&execution, *written).await?,
+            Some(written) => {
+                self.publish(&execution, *written).await?;
+                self.desk.clock.work_ended(1);
+            }
             // Somebody was faster, or our own answer was lost on the way: then it may still be ours to publish.
             None => self.desk.publish_again(&execution, key.1.as_str()).await?,
         }
@@ -236,16 +239,15 @@ impl Worker {
     async fn let_go(&self, key: &(ExecutionId, MessageId)) {
         let in_hand = lock(&self.in_hand).remove(key);
         if let Some(in_hand) = in_hand {
-            self.acknowledge(&in_hand.acker).await;
+            Self::acknowledge(&in_hand.acker).await;
         }
     }
 
-    async fn acknowledge(&self, acker: &Acker) {
+    async fn acknowledge(acker: &Acker) {
         // Where the connection is gone the message comes again, and is known then.
         if let Err(error) = acker.ack(BasicAckOptions::default()).await {
             tracing::debug!(%error, "a message could not be acknowledged");
         }
-        self.desk.clock.work_ended(1);
     }
 }
 

@@ -41,7 +41,7 @@ impl Worker {
         match verdict {
             Ok(Verdict::Work(message, execution)) => self.take_in_hand(*message, execution, delivery).await,
             Ok(Verdict::Drop) => {
-                self.acknowledge(&delivery.acker).await;
+                Self::acknowledge(&delivery.acker).await;
                 Ok(None)
             }
             Ok(Verdict::Park(why)) => {
@@ -72,7 +72,7 @@ impl Worker {
         };
         // A copy of what is in hand; the first one comes back should we fail.
         if let Some(copy) = twice {
-            self.acknowledge(&copy.acker).await;
+            Self::acknowledge(&copy.acker).await;
             return Ok(None);
         }
         let receipt = Receipt {
@@ -207,6 +207,7 @@ impl Worker {
             Some(written) => self.publish(&execution, *written).await?,
             None => self.desk.publish_again(&execution, &unit).await?,
         }
+        self.desk.clock.work_ended(1);
         Ok(Verdict::Drop)
     }
 
@@ -215,7 +216,7 @@ impl Worker {
         let reason = format!("{}: {}", why.code, why.message);
         let letter = Letter::new(Queue::Parking, delivery.data).with_header(REASON, &reason);
         self.desk.post.send(&[letter]).await?;
-        self.acknowledge(&delivery.acker).await;
+        Self::acknowledge(&delivery.acker).await;
         Ok(())
     }
 
@@ -231,9 +232,8 @@ impl Worker {
         tracing::warn!(%error, tries, "a message is tried again later");
         let letter =
             Letter::new(Queue::Later(delay), delivery.data).with_header(TRIES, &(tries + 1).to_string());
-        self.desk.clock.work_began(1);
         self.desk.post.send(&[letter]).await?;
-        self.acknowledge(&delivery.acker).await;
+        Self::acknowledge(&delivery.acker).await;
         Ok(())
     }
 }
