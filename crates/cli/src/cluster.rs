@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clap::Args;
-use protocol::{Event, ExecutionId, Fact, Problem};
+use protocol::{Event, ExecutionId, Fact, Millis, Problem};
 use session::{AddressPolicy, Cluster, ClusterAddress, ClusterMaster, ClusterWorker, Effort, patiently};
 
 use crate::{
@@ -68,6 +68,12 @@ pub struct WorkerArguments {
     /// Messages the broker hands out ahead; twice as many as are in hand where absent.
     #[arg(long)]
     prefetch: Option<u16>,
+    /// Seconds after which others take over from a worker that is silent.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    lease: u16,
+    /// Seconds for which the facts of an execution stay in Redis after its end, unless a master has kept them.
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    keep: u32,
     /// Answer /health and /metrics on this port of this machine.
     #[arg(long, value_name = "PORT")]
     metrics: Option<u16>,
@@ -78,7 +84,12 @@ pub struct WorkerArguments {
 pub async fn worker(arguments: WorkerArguments) -> Result<Outcome, CommandError> {
     let address = arguments.cluster.address();
     let prefetch = arguments.prefetch.unwrap_or_else(|| arguments.concurrency.saturating_mul(2));
-    let effort = Effort { concurrency: usize::from(arguments.concurrency), prefetch };
+    let effort = Effort {
+        concurrency: usize::from(arguments.concurrency),
+        prefetch,
+        lease: Millis::from(arguments.lease) * 1_000,
+        keep: Millis::from(arguments.keep) * 1_000,
+    };
     let reach = arguments.reach.reach(AddressPolicy::Any);
     let worker = patiently(|| ClusterWorker::open(&address, &effort, reach.clone()), say_absent).await?;
     let worker = Arc::new(worker);

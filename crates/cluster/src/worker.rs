@@ -63,9 +63,9 @@ impl WorkerOptions {
             name: name.to_owned(),
             clock: Clock::system(),
             prefetch: 128,
-            lease: 30_000,
+            lease: 10_000,
             poll: Some(500),
-            silence: 30_000,
+            silence: 15_000,
             afterwards: 600_000,
         }
     }
@@ -229,8 +229,12 @@ impl Worker {
                 self.publish(&execution, *written).await?;
                 self.desk.clock.work_ended(1);
             }
-            // Somebody was faster, or our own answer was lost on the way: then it may still be ours to publish.
-            None => self.desk.publish_again(&execution, key.1.as_str()).await?,
+            // Our own answer was lost on the way: then it may still be ours to publish.
+            None if execution.is_uncertain() => {
+                self.desk.publish_again(&execution, key.1.as_str()).await?;
+            }
+            // Somebody was faster, and publishes.
+            None => {}
         }
         self.let_go(&key).await;
         Ok(())

@@ -33,6 +33,10 @@ pub struct Effort {
     pub concurrency: usize,
     /// Messages the broker hands out ahead.
     pub prefetch: u16,
+    /// How long others leave alone what takes a while, and how long an execution may be silent.
+    pub lease: Millis,
+    /// How long facts are kept in Redis after the end, for those who follow.
+    pub keep: Millis,
 }
 
 /// How long servers may be absent at the start.
@@ -73,6 +77,9 @@ impl ClusterWorker {
         let options = WorkerOptions {
             topology: address.topology(),
             prefetch: effort.prefetch,
+            lease: effort.lease,
+            silence: effort.lease * 3 / 2,
+            afterwards: effort.keep,
             clock: clock.clone(),
             ..WorkerOptions::new(&address.amqp, &address.redis, &name)
         };
