@@ -1,10 +1,15 @@
 //! Workflows on the cluster backend: real servers, several workers of this process, one simulated clock that starts
 //! at 0.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use cluster::{Client, Start, Topology, Worker, WorkerOptions};
+use cluster::{Client, Queue, Start, Topology, Worker, WorkerOptions};
 use engine::Plan;
+use lapin::{
+    Connection, ConnectionProperties,
+    options::{BasicAckOptions, BasicGetOptions},
+    types::AMQPValue,
+};
 use protocol::{Event, Payload};
 use runtime::{Clock, Workshop};
 use serde_json::Value;
@@ -30,6 +35,33 @@ impl Servers {
     pub fn options(&self, prefix: &str, name: &str) -> WorkerOptions {
         let topology = Topology::new(prefix);
         WorkerOptions { topology, ..WorkerOptions::new(&self.rabbit.url, &self.redis.url, name) }
+    }
+
+    /// Takes so many messages from a queue, each with the reason it is there for. It is asked until it has them.
+    pub async fn take(&self, prefix: &str, queue: Queue, count: usize) -> Vec<(Vec<u8>, String)> {
+        let connection = Connection::connect(&self.rabbit.url, ConnectionProperties::default()).await;
+        let connection = connection.expect("connects");
+        let channel = connection.create_channel().await.expect("a channel");
+        let name = Topology::new(prefix).queue(queue);
+        let mut found = Vec::new();
+        for _ in 0..600 {
+            while let Some(message) =
+                channel.basic_get(name.as_str().into(), BasicGetOptions::default()).await.expect("asked")
+            {
+                let headers = message.properties.headers().clone().unwrap_or_default();
+                let reason = match headers.inner().get("x-reason") {
+                    Some(AMQPValue::LongString(text)) => text.to_string(),
+                    _ => String::new(),
+                };
+                message.ack(BasicAckOptions::default()).await.expect("acknowledged");
+                found.push((message.delivery.data, reason));
+            }
+            if found.len() >= count {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("{} of {count} messages came to {name}", found.len());
     }
 
     pub async fn client(&self, prefix: &str, clock: Clock) -> Client {

@@ -40,13 +40,19 @@ struct Broker {
     pid_file: PathBuf,
 }
 
-impl Drop for Broker {
-    fn drop(&mut self) {
+impl Broker {
+    fn end(&mut self) {
         if let Ok(pid) = fs::read_to_string(&self.pid_file) {
             signal("-9", pid.trim());
         }
         drop(self.script.0.wait());
         drop(fs::remove_file(&self.pid_file));
+    }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 
@@ -122,7 +128,7 @@ impl RabbitMq {
         // Before the broker looks for it, or the broker would start one that outlives us.
         wait("epmd", places.mapper, b"", b"");
         Self {
-            broker: launch(home, port, places),
+            broker: Broker { script: launch(home, port, places), pid_file: home.join("pid") },
             _port_mapper: port_mapper,
             url: format!("amqp://guest:guest@127.0.0.1:{port}/%2f"),
             port,
@@ -133,16 +139,12 @@ impl RabbitMq {
 
     /// Ends the broker as a power failure would, and starts it again on what it has kept.
     pub fn crash(&mut self) {
-        if let Ok(pid) = fs::read_to_string(&self.broker.pid_file) {
-            signal("-9", pid.trim());
-        }
-        drop(self.broker.script.0.wait());
-        drop(fs::remove_file(&self.broker.pid_file));
-        self.broker = launch(self.folder.path(), self.port, self.places);
+        self.broker.end();
+        self.broker.script = launch(self.folder.path(), self.port, self.places);
     }
 }
 
-fn launch(home: &Path, port: u16, places: Places) -> Broker {
+fn launch(home: &Path, port: u16, places: Places) -> Ended {
     let server = Command::new("/usr/lib/rabbitmq/bin/rabbitmq-server")
         .current_dir(home)
         .env("HOME", home)
@@ -163,9 +165,9 @@ fn launch(home: &Path, port: u16, places: Places) -> Broker {
         .stderr(Stdio::null())
         .spawn()
         .expect("rabbitmq-server starts; `.make/packages test` installs it");
-    let broker = Broker { script: Ended(server), pid_file: home.join("pid") };
+    let server = Ended(server);
     wait("RabbitMQ", port, b"AMQP\0\0\x09\x01", b"\x01");
-    broker
+    server
 }
 
 fn free_port() -> u16 {

@@ -164,6 +164,10 @@ impl Execution {
         self.stopped.subscribe()
     }
 
+    pub fn is_over(&self) -> bool {
+        *self.stopped.borrow()
+    }
+
     /// Tells whoever works for this execution that it has ended.
     pub fn stop(&self) {
         self.stopped.send_replace(true);
@@ -178,8 +182,15 @@ impl Execution {
         loop {
             let behind = replica.ledger.position();
             let events = insist("read the log", || self.log.read(&self.id, behind)).await?;
-            let complete = events.len() < CHUNK;
+            let (complete, nothing) = (events.len() < CHUNK, events.is_empty());
             replica.follow(events)?;
+            if nothing {
+                // Nothing new, or it is over and its facts are not kept any more.
+                let standing = insist("ask for an execution", || self.log.standing(&self.id)).await?;
+                if standing.is_none_or(|standing| standing.ended) {
+                    self.stop();
+                }
+            }
             if complete {
                 break;
             }

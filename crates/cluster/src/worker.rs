@@ -188,11 +188,15 @@ impl Worker {
         match opened.await {
             Ok(execution) => Ok(Some(Arc::clone(execution))),
             Err(ClusterError::Unknown(_)) => {
-                lock(&self.executions).remove(id);
+                self.forget(id);
                 Ok(None)
             }
             Err(error) => Err(error),
         }
+    }
+
+    fn forget(&self, id: &ExecutionId) {
+        lock(&self.executions).remove(id);
     }
 
     /// Publishes what a step has brought about, and sees to it that somebody looks when a timer is due.
@@ -206,7 +210,7 @@ impl Worker {
         }
         self.desk.publish(execution, written).await?;
         if ended {
-            lock(&self.executions).remove(&execution.id);
+            self.forget(&execution.id);
         }
         Ok(())
     }

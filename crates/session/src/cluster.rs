@@ -39,20 +39,19 @@ pub struct Effort {
     pub keep: Millis,
 }
 
-/// How long servers may be absent at the start.
-const PATIENCE: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
 /// Tries until the servers are there, for a while. `say` hears of every failure.
 pub async fn patiently<T, F: Future<Output = Result<T, Problem>>>(
+    patience: Duration,
     mut attempt: impl FnMut() -> F,
     say: impl Fn(&Problem, Duration),
 ) -> Result<T, Problem> {
     let (mut waited, mut pause) = (Duration::ZERO, FIRST_PAUSE);
     loop {
         match attempt().await {
-            Err(problem) if problem.code == ProblemCode::Unreachable && waited < PATIENCE => {
+            Err(problem) if problem.code == ProblemCode::Unreachable && waited < patience => {
                 say(&problem, pause);
                 tokio::time::sleep(pause).await;
                 waited += pause;

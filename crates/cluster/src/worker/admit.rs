@@ -103,6 +103,11 @@ impl Worker {
         if replica.ledger.get(message_id).is_none() {
             execution.catch_up(&mut replica).await?;
         }
+        if execution.is_over() {
+            drop(replica);
+            self.forget(&execution.id);
+            return self.judge_stranger(&execution.id, redelivered.then_some(message_id.as_str())).await;
+        }
         let plan = Arc::clone(replica.ledger.plan());
         let Some(opened) = replica.ledger.get(message_id) else {
             if plan.node(&ticket.current_node).is_none() {

@@ -59,8 +59,9 @@ impl Worker {
             let mut replica = execution.replica().await;
             let before = replica.ledger.position();
             execution.catch_up(&mut replica).await?;
-            if replica.ledger.is_ended() {
+            if execution.is_over() {
                 drop(replica);
+                self.forget(id);
                 self.desk.complete_again(id).await?;
                 return Ok(None);
             }
