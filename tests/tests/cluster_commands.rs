@@ -82,7 +82,7 @@ fn workers_run_what_the_command_line_starts_and_a_master_keeps_it() {
     let hello = completion["execution_id"].as_str().expect("an id").to_owned();
     let shows = |id: &str, status: &str| {
         let shown = run(runeglass().args(["replay", id, "--store", store_name, "--json"]));
-        shown.code == Some(0) && shown.stdout.contains(&format!("\"status\":\"{status}\""))
+        shown.code == Some(0) && shown.stdout.contains(&format!("\"phase\":\"{status}\""))
     };
     until("the recordings were kept", || shows(&hello, "completed") && shows(&id, "halted"));
     let verified = run(runeglass().args(["replay", &hello, "--store", store_name, "--verify"]));
