@@ -326,7 +326,7 @@ impl Ledger {
                         continue;
                     };
                     let value = Value { context: inside.clone(), result, failed: None };
-                    self.send(edge, &lineage, message.id.child(&plan.edges[edge].source.id, index), &value);
+                    self.send(edge, &lineage, (&message.id, index), &value);
                 }
             }
             Some(None) => lost.extend(eager.iter().chain(lazy)),
