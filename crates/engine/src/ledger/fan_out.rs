@@ -331,7 +331,8 @@ impl Ledger {
             }
             Some(None) => lost.extend(eager.iter().chain(lazy)),
             Some(Some(error)) => {
-                let value = Value { context: inside, result: error.clone(), failed: Some(message.node) };
+                let value =
+                    Value { context: inside.clone(), result: error.clone(), failed: Some(message.node) };
                 let failed: Vec<usize> = eager.iter().chain(lazy).copied().collect();
                 self.skip_behind(&failed, &lineage);
                 for edge in failed {
@@ -341,7 +342,8 @@ impl Ledger {
         }
         self.skip_behind(&lost, &lineage);
         for edge in lost {
-            self.tell(&plan.flow.frontiers[edge], &lineage, &Word::Done(context));
+            // Whoever runs all the same, with a default, knows which item it is about.
+            self.tell(&plan.flow.frontiers[edge], &lineage, &Word::Done(&inside));
         }
     }
 
