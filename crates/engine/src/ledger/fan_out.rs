@@ -251,7 +251,7 @@ impl Ledger {
         let plan = Arc::clone(&self.plan);
         let split = message.node;
         let count = items.len() as u32;
-        let first = self.turns.mint(split, &message.lineage, count);
+        let first = self.turns.mint(&plan, split, &message.lineage, count);
         let total = first + count;
         self.scopes.insert((split, message.lineage.clone()), context.clone());
         if let Some(edge) = plan.nodes[split].on_error {

@@ -245,7 +245,7 @@ fn planned_nodes(
             scope: Vec::new(),
             fires: Vec::new(),
             inputs: Vec::new(),
-            ordered: false,
+            in_order: None,
             most_pending: most_pending(node),
             context_key: format!("${}", node.id),
             window: kind.window(node),
@@ -404,7 +404,7 @@ fn flow_of(plan: &Plan, order: &[usize]) -> Flow {
     let waits = |node: &PlannedNode| match node.kind.inbox(&node.source) {
         // Who can do without a value waits to hear that none comes.
         Inbox::None
-            if node.ordered
+            if node.in_order.is_some()
                 || node.inputs.iter().any(|input| !input.required)
                 || node.inputs.iter().map(|input| input.edges.len()).sum::<usize>() > 1 =>
         {

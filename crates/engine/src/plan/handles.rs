@@ -49,8 +49,8 @@ pub fn resolve(plan: &mut Plan) -> Vec<Diagnostic> {
         let only = only_input(plan, at).filter(|_| in_turns);
         let planned = &mut plan.nodes[at];
         planned.inputs.extend(only);
-        planned.ordered =
-            (node.descriptor.ordered || in_turns) && !planned.inputs.is_empty() && !fires.is_empty();
+        let ordered = (node.descriptor.ordered || in_turns) && !planned.inputs.is_empty();
+        planned.in_order = (ordered && !fires.is_empty()).then(|| flow.nest.counted_at());
         (planned.scope, planned.fires) = (scope, fires);
     }
     for (at, edge) in edges.iter().enumerate() {
