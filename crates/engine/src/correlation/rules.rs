@@ -140,7 +140,7 @@ pub fn output(
         (OutputKind::Single | OutputKind::Iteration | OutputKind::Chunk | OutputKind::Forward, _) => {}
     }
     let narrows = base.scope.is_strict_prefix_of(invocation);
-    if !is_stream && rule.kind != OutputKind::Aggregate && narrows {
+    if rule.kind != OutputKind::Aggregate && narrows {
         complain(format!(
             "Output \"{handle}\" starts from scope {}, which is a strict prefix of the invocation scope {invocation}: \
              every firing would emit it again. Use __execution__ as source, or aggregate first.",

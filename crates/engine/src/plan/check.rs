@@ -67,7 +67,10 @@ pub fn compile(workflow: &Arc<Workflow>) -> (Option<Plan>, Vec<Diagnostic>) {
     found.extend(handles::resolve(&mut plan));
     found.extend(check_triggers(&plan));
     plan.flow = flow_of(&plan, &order);
-    found.extend(check_flow(&plan));
+    // An edge to an input that does not exist would be taken for a branch.
+    if !found.iter().any(|complaint| complaint.code == Code::UnknownHandle) {
+        found.extend(check_flow(&plan));
+    }
     found.extend(reach::check(&plan, &order));
     for at in 0..plan.nodes.len() {
         let node = &plan.nodes[at];
