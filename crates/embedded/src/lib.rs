@@ -167,7 +167,7 @@ impl Embedded {
     /// The time keeper is to look again. Until it has, a simulated clock stands still.
     fn ring(&self) {
         if !self.rung.swap(true, Ordering::SeqCst) {
-            self.clock.work_began(1);
+            self.clock.keeper_begins();
             self.timers.notify_one();
         }
     }

@@ -38,6 +38,7 @@ pub async fn work<B: Backend>(
     workshop: Workshop,
     workers: usize,
 ) -> Result<(), LineError<B::Error>> {
+    let _hands = workshop.clock.employ(workers);
     let mut line = JoinSet::new();
     for _ in 0..workers {
         let (backend, workshop) = (Arc::clone(&backend), workshop.clone());
@@ -145,7 +146,7 @@ async fn keep_time<B: Backend>(backend: Arc<B>, clock: Clock) -> Result<(), B::E
                 },
             },
             None => {
-                clock.work_ended(usize::from(busy));
+                clock.keeper_rests(busy);
                 if !backend.timers_changed().await {
                     return Ok(());
                 }

@@ -251,7 +251,7 @@ impl Ledger {
         let plan = Arc::clone(&self.plan);
         let split = message.node;
         let count = items.len() as u32;
-        let first = self.turns.mint(split, &message.lineage, count);
+        let first = self.turns.mint(&plan, split, &message.lineage, count);
         let total = first + count;
         self.scopes.insert((split, message.lineage.clone()), context.clone());
         if let Some(edge) = plan.nodes[split].on_error {
@@ -326,12 +326,13 @@ impl Ledger {
                         continue;
                     };
                     let value = Value { context: inside.clone(), result, failed: None };
-                    self.send(edge, &lineage, message.id.child(&plan.edges[edge].source.id, index), &value);
+                    self.send(edge, &lineage, (&message.id, index), &value);
                 }
             }
             Some(None) => lost.extend(eager.iter().chain(lazy)),
             Some(Some(error)) => {
-                let value = Value { context: inside, result: error.clone(), failed: Some(message.node) };
+                let value =
+                    Value { context: inside.clone(), result: error.clone(), failed: Some(message.node) };
                 let failed: Vec<usize> = eager.iter().chain(lazy).copied().collect();
                 self.skip_behind(&failed, &lineage);
                 for edge in failed {
@@ -341,7 +342,8 @@ impl Ledger {
         }
         self.skip_behind(&lost, &lineage);
         for edge in lost {
-            self.tell(&plan.flow.frontiers[edge], &lineage, &Word::Done(context));
+            // Whoever runs all the same, with a default, knows which item it is about.
+            self.tell(&plan.flow.frontiers[edge], &lineage, &Word::Done(&inside));
         }
     }
 

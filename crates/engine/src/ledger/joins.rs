@@ -210,6 +210,9 @@ impl Ledger {
             | Input::Race { edges }
             | Input::Exclusive { edges }
             | Input::Join { edges } => {
+                if edges.len() == 1 {
+                    return self.hear_alone(node, edges, lineage, &decision);
+                }
                 let depth = plan.nodes[node].scope.len();
                 if lineage.steps().len() < depth {
                     self.joins.outer.entry((edge, lineage.clone())).or_insert(decision);
@@ -229,6 +232,16 @@ impl Ledger {
             }
             Input::Each => {}
         }
+    }
+
+    /// One edge is all there is to wait for, and it is decided once per key: nothing has to be kept but whether there is
+    /// anything left to hear at all.
+    fn hear_alone(&mut self, node: usize, edges: &[usize], lineage: &Lineage, decision: &Decision) {
+        if lineage.is_root() {
+            self.joins.closed.insert(JoinKey { node, group: 0, lineage: lineage.clone() });
+        }
+        let meeting = meet(&self.plan, node, edges, |_| Some(decision));
+        self.take_turn(node, lineage, meeting);
     }
 
     fn waiting_under(&self, node: usize, prefix: &Lineage) -> Vec<Lineage> {
@@ -468,7 +481,7 @@ fn list(values: &[Payload]) -> Payload {
 }
 
 fn union<'c>(contexts: impl Iterator<Item = &'c Context>) -> Context {
-    contexts.fold(Context::default(), |all, context| all.union(context))
+    contexts.cloned().reduce(|all, context| all.union(&context)).unwrap_or_default()
 }
 
 /// Whether what a node has heard is an error for whoever waits behind it. Nothing else is offered to an exclusive input.

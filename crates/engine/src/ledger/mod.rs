@@ -19,7 +19,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::{Context, Failures, Input, Joined, Message, Plan, Trace};
+use crate::{Context, Failures, Input, Joined, Message, Plan, PlannedEdge, Trace};
 use protocol::{
     AttemptFailed, Consequence, Echo, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis,
     NodeFailed, NodeId, NodeSucceeded, Payload, Step,
@@ -383,8 +383,7 @@ impl Ledger {
         match node.on_error.filter(|edge| taken.contains(edge)) {
             None => self.fan_out(event, &message, value.context, &Payload::new(json!([])), &taken),
             Some(edge) => {
-                let id = message.id.child(&plan.edges[edge].source.id, 0);
-                self.send(edge, &message.lineage, id, &value);
+                self.send(edge, &message.lineage, (&message.id, 0), &value);
                 self.skip_behind(&node.outgoing, &message.lineage);
                 self.block(message.node, &message.lineage, &Word::Done(&value.context));
                 Ok(())
@@ -410,8 +409,7 @@ impl Ledger {
         for &edge in taken {
             // What is not there does not travel, also if somebody has ignored that.
             let Some(result) = plan.edges[edge].pick.of(&value.result, None) else { continue };
-            let id = message.id.child(&plan.edges[edge].source.id, 0);
-            self.send(edge, &message.lineage, id, &Value { result, ..value.clone() });
+            self.send(edge, &message.lineage, (&message.id, 0), &Value { result, ..value.clone() });
             sent.push(edge);
         }
         let untaken: Vec<usize> =
@@ -422,17 +420,22 @@ impl Ledger {
         }
     }
 
-    /// A value travels along an edge: to a node that fires on it, or into an inbox.
-    fn send(&mut self, edge: usize, lineage: &Lineage, id: MessageId, value: &Value) {
-        let node = self.plan.edges[edge].to;
-        match &self.plan.flow.inputs[node] {
+    /// A value travels along an edge: to a node that fires on it, or into an inbox. `sender` is the message it comes of,
+    /// and which of its items it is.
+    fn send(&mut self, edge: usize, lineage: &Lineage, sender: (&MessageId, u32), value: &Value) {
+        let plan = Arc::clone(&self.plan);
+        let PlannedEdge { to: node, source, .. } = &plan.edges[edge];
+        let (node, (message, index)) = (*node, sender);
+        match &plan.flow.inputs[node] {
             Input::Each => {
                 self.reach(edge, lineage);
                 let joined = self.brought(edge, &value.result);
+                let id = message.child(&source.id, index);
                 self.open(id, node, lineage.clone(), value.context.clone(), joined);
             }
             Input::Exclusive { .. } => {
                 self.joins.note_value(node, lineage);
+                let id = message.child(&source.id, index);
                 self.open(id, node, lineage.clone(), value.context.clone(), None);
             }
             Input::List { .. }

@@ -19,7 +19,7 @@ pub use context::Context;
 use crate::{
     call::Call,
     expr::{Moment, Scope},
-    nodes::{Firing, Pick, Resolve, Route, known},
+    nodes::{Firing, Pick, Resolve, Route},
     plan::{Plan, PlannedNode},
 };
 
@@ -65,6 +65,21 @@ pub enum Joined {
     },
 }
 
+impl Joined {
+    /// What the handles of a node have brought.
+    pub fn inputs(&self) -> Option<&Inputs> {
+        match self {
+            Self::Inputs(inputs) => Some(inputs),
+            Self::List { .. }
+            | Self::Winner(_)
+            | Self::Collapse(_)
+            | Self::Sides(_)
+            | Self::TimedOut { .. }
+            | Self::Overflow { .. } => None,
+        }
+    }
+}
+
 /// What came of one item.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Slot {
@@ -93,11 +108,19 @@ impl Inputs {
         Self { values, ..Self::default() }
     }
 
-    /// As one object.
+    /// As one object, made of the texts: whoever wants the whole is JavaScript, which reads text.
     pub fn object(&self) -> Payload {
-        let field = |(handle, value): &(Arc<str>, Payload)| (handle.to_string(), value.value().clone());
-        let whole = || Payload::new(Value::Object(self.values.iter().map(field).collect()));
-        self.whole.get_or_init(whole).clone()
+        self.whole.get_or_init(|| self.written()).clone()
+    }
+
+    fn written(&self) -> Payload {
+        let field =
+            |(handle, value): &(Arc<str>, Payload)| format!("{}:{}", Value::from(&**handle), value.text());
+        let fields: Vec<String> = self.values.iter().map(field).collect();
+        match Payload::from_text(format!("{{{}}}", fields.join(","))) {
+            Ok(whole) => whole,
+            Err(error) => unreachable!("the texts of JSON values do not form an object: {error}"),
+        }
     }
 
     pub fn get(&self, handle: &str) -> Option<&Payload> {
@@ -327,19 +350,16 @@ fn resolved_parameters(
     message: &Message,
     moment: Moment,
 ) -> Result<Payload, NodeError> {
-    let joined = message.joined.as_deref();
-    let brought = match joined {
-        Some(Joined::Inputs(inputs)) => inputs.values.as_slice(),
-        _ => &[],
-    };
+    let inputs = message.joined.as_deref().and_then(Joined::inputs);
+    let brought = inputs.map_or(&[][..], |inputs| &inputs.values);
     let is_parameter = |handle: &str| node.kind.parameters().iter().any(|known| known.name == handle);
     let mut brought = brought.iter().filter(|(handle, _)| is_parameter(handle)).peekable();
     if let (Some(always), None) = (&node.constant_parameters, brought.peek()) {
         return Ok(always.clone());
     }
-    let find = |key: &str| known(&message.context, joined, key);
+    let find = |key: &str| message.context.get(key).cloned();
     let keys = || message.context.keys();
-    let scope = Scope { names: &plan.names, find: &find, keys: &keys, moment };
+    let scope = Scope { names: &plan.names, find: &find, keys: &keys, inputs, moment };
     let mut resolved = Map::new();
     // What a handle has brought counts, not what is written for when it brings nothing.
     for (handle, value) in brought {
