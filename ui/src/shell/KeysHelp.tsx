@@ -49,6 +49,8 @@ const GROUPS: { title: string; keys: [string[], string][] }[] = [
       [['→', '←'], 'Open, close'],
       [['Ctrl', 'C'], 'Copy the value'],
       [['Ctrl', 'Shift', 'C'], 'Copy the path'],
+      [['Ctrl', 'Alt', 'C'], 'Copy the expression'],
+      [['T'], 'An array as a table'],
     ],
   },
 ];

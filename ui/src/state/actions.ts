@@ -187,6 +187,11 @@ export async function nodeDetail(executionId: string, nodeId: string, key: strin
   return ask(host(), { type: 'node_detail', execution_id: executionId, node_id: nodeId, key, ...asItWas() });
 }
 
+/** Of another execution, whichever moment the page shows: its latest firing at that key. */
+export async function latestDetail(executionId: string, nodeId: string, key: string): Promise<NodeDetail> {
+  return ask(host(), { type: 'node_detail', execution_id: executionId, node_id: nodeId, key });
+}
+
 export async function itemGrid(executionId: string, place: FanOutPlace, since: number): Promise<ItemGrid> {
   const past = asItWas();
   // Of a moment in the past all is asked for: one may have come from later.

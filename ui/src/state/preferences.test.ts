@@ -9,7 +9,7 @@ describe('preferences', () => {
   });
 
   it('come back as they were saved', () => {
-    const mine = { theme: 'dark' as const, bottomTab: 'items' as const, scopesShown: true, panels: { ...DEFAULT_PREFERENCES.panels, left: { size: 300, shown: false } } };
+    const mine = { theme: 'dark' as const, bottomTab: 'items' as const, scopesShown: true, presenter: true, panels: { ...DEFAULT_PREFERENCES.panels, left: { size: 300, shown: false } } };
     savePreferences(localStorage, mine);
     expect(loadPreferences(localStorage)).toEqual(mine);
   });

@@ -17,6 +17,8 @@ export interface Preferences {
   bottomTab: BottomTab | null;
   /** Whether the areas of fan-outs are painted. */
   scopesShown: boolean;
+  /** Large type, slow motion, values hidden. */
+  presenter: boolean;
   panels: { [K in Panel]: PanelPreference };
 }
 
@@ -30,6 +32,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   theme: 'system',
   bottomTab: null,
   scopesShown: false,
+  presenter: false,
   panels: {
     left: { size: 248, shown: true },
     right: { size: 328, shown: true },
@@ -62,12 +65,13 @@ export function clampPanel(panel: Panel, size: number): number {
 
 function readPreferences(stored: unknown): Preferences {
   if (typeof stored !== 'object' || stored === null) return DEFAULT_PREFERENCES;
-  const { theme, panels, bottomTab, scopesShown } = stored as { [K in keyof Preferences]?: unknown };
+  const { theme, panels, bottomTab, scopesShown, presenter } = stored as { [K in keyof Preferences]?: unknown };
   const given = (typeof panels === 'object' && panels !== null ? panels : {}) as { [key: string]: unknown };
   return {
     theme: theme === 'light' || theme === 'dark' ? theme : 'system',
     bottomTab: BOTTOM_TABS.find((tab) => tab === bottomTab) ?? null,
     scopesShown: scopesShown === true,
+    presenter: presenter === true,
     panels: {
       left: readPanel('left', given.left),
       right: readPanel('right', given.right),

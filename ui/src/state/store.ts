@@ -144,6 +144,10 @@ export function setScopesShown(scopesShown: boolean): void {
   changePreferences((preferences) => ({ ...preferences, scopesShown }));
 }
 
+export function setPresenter(presenter: boolean): void {
+  changePreferences((preferences) => ({ ...preferences, presenter }));
+}
+
 export function showBottom(bottomTab: BottomTab): void {
   changePreferences((preferences) => ({
     ...preferences,
