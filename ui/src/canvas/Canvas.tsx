@@ -44,13 +44,6 @@ function Absent({ arranging, empty }: { arranging: boolean; empty: boolean }): R
   if (arranging || (open.type === 'execution' && open.view === null)) {
     return <p className="canvas-note">{arranging ? 'Arranging the graph…' : 'Opening the execution…'}</p>;
   }
-  if (open.type === 'nothing') {
-    return (
-      <EmptyState icon="split" title="No workflow is open">
-        Select a workflow on the left to see its graph, or save a workflow file into the folder.
-      </EmptyState>
-    );
-  }
   return (
     <EmptyState icon="file" title={empty ? 'This workflow has no nodes' : 'This file cannot be drawn'}>
       {empty

@@ -37,7 +37,8 @@ const distanceOf = ({ transform: [, , zoom] }: ReactFlowState): string =>
   zoom < SPECK ? 'canvas-speck' : zoom < FAR ? 'canvas-far' : 'canvas-near';
 
 /** A run is looked at afresh, even when its graph was in sight before. */
-const occasionOf = ({ open }: State): string => (open.type === 'execution' ? open.executionId : open.type);
+const occasionOf = ({ open, preferences }: State): string =>
+  `${open.type === 'execution' ? open.executionId : open.type} ${preferences.presenter ? 'on a stage' : ''}`;
 
 export function Flow({ graph, layout }: { graph: Graph; layout: Layout }): ReactElement {
   const diagnostics = useStore(shownDiagnostics);

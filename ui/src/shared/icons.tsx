@@ -40,8 +40,9 @@ const PATHS = {
   present: 'M2 3h12v7.5H2zM8 10.5V13M5 13.5h6M6.8 5v3.4l3-1.7z',
   eye: 'M1.8 8S4 3.8 8 3.8 14.2 8 14.2 8 12 12.2 8 12.2 1.8 8 1.8 8zM8 6.2a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6z',
   contrast: 'M8 2.4a5.6 5.6 0 1 0 0 11.2A5.6 5.6 0 0 0 8 2.4zM8 2.4v11.2M10 3.2v9.6M12 4.4v7.2',
-  home: 'M2.5 7.5L8 3l5.5 4.5M4 6.5v6.7h8V6.5M6.8 13.2V9.5h2.4v3.7',
-  stepNode: 'M4 4l4 4-4 4M9 4l4 4-4 4',
+  gallery: 'M2.5 2.5h4.7v4.7H2.5zM8.8 2.5h4.7v4.7H8.8zM2.5 8.8h4.7v4.7H2.5zM8.8 8.8h4.7v4.7H8.8z',
+  nodeBack: 'M8 4L4 8l4 4M13 4L9 8l4 4',
+  nodeOn: 'M3 4l4 4-4 4M8 4l4 4-4 4',
   file: 'M4 2.2h5l3 3v8.6H4zM9 2.2v3h3',
   // Kinds of nodes.
   trigger: 'M9 1.8L3.5 9H8l-1 5.2L12.5 7H8z',

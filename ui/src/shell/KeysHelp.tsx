@@ -37,9 +37,14 @@ const GROUPS: { title: string; keys: [string[], string][] }[] = [
   {
     title: 'Timeline',
     keys: [
+      [['Space'], 'Play, pause'],
+      [['↑', '↓'], 'Faster, slower'],
       [['←', '→'], 'One event back, on'],
+      [['Shift', '←', '→'], 'At the selected node'],
       [['Home'], 'The first event'],
       [['End'], 'Now'],
+      [['M'], 'Bookmark the moment'],
+      [['PgUp', 'PgDn'], 'From bookmark to bookmark'],
     ],
   },
   {

@@ -46,8 +46,8 @@ export function connect(bridge: Bridge): void {
   if (!bridge.host.readOnly) home = bridge;
   const mine: Session = { bridge, stop: () => undefined, held: null, waiting: [], fetch: 0 };
   session = mine;
-  const { preferences, toasts } = useStore.getState();
-  useStore.setState({ ...INITIAL_STATE, host: bridge.host, preferences, toasts });
+  const { preferences, toasts, speed } = useStore.getState();
+  useStore.setState({ ...INITIAL_STATE, host: bridge.host, preferences, toasts, speed });
   mine.stop = bridge.subscribe({
     updates: (updates) => {
       if (session === mine) receive(mine, updates);
@@ -87,12 +87,14 @@ function fromSnapshot(snapshot: Snapshot): Partial<State> {
   return { ready: true, version, folder, workflows, executions };
 }
 
-/** Keeps what was open; a first visit starts with something to look at instead of an empty page. */
+/** Keeps what was open, or comes back to what was open last time; a first visit starts in the gallery. */
 function stillOpen(state: State, snapshot: Snapshot): State['open'] {
-  if (state.open.type !== 'nothing') return state.open;
-  const [workflow] = snapshot.workflows;
-  if (workflow) return { type: 'workflow', path: workflow.path };
+  // Who is in the gallery when a lost connection comes back stays there.
+  if (state.open.type !== 'nothing' || state.ready) return state.open;
+  const { lastPath } = state.preferences;
   const [execution] = snapshot.executions;
+  if (execution && snapshot.workflows.some(({ path }) => path === lastPath)) return { type: 'workflow', path: lastPath ?? '' };
+  if (snapshot.workflows.length > 0) return state.open;
   return execution ? { type: 'execution', executionId: execution.execution_id, view: null } : state.open;
 }
 
@@ -166,6 +168,8 @@ export async function run(path: string, input?: unknown): Promise<void> {
     const request = input === undefined ? { type: 'run' as const, path } : { type: 'run' as const, path, input };
     const { execution_id } = await ask(mine.bridge, request);
     await openExecution(execution_id, true);
+    // On a stage things happen slowly, also when they are over.
+    if (useStore.getState().preferences.presenter) useStore.setState({ playing: true });
   } catch (thrown) {
     showProblem(problemOf(thrown));
   } finally {

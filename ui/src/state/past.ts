@@ -7,6 +7,12 @@ import { showProblem, useStore } from './store';
 let wanted: When | null = null;
 let asking = false;
 
+/** The user goes somewhere: what was playing stops there. */
+export function travelTo(when: When): void {
+  useStore.setState({ playing: false });
+  lookAt(when);
+}
+
 /** One question at a time: of many moments that were passed over, only the last one counts. */
 export function lookAt(when: When): void {
   wanted = when;
@@ -35,7 +41,7 @@ async function ask(): Promise<void> {
 
 export function backToNow(): void {
   wanted = null;
-  useStore.setState({ past: null });
+  useStore.setState({ past: null, playing: false });
 }
 
 /** From now one steps back to the event before the last one. */
@@ -44,5 +50,5 @@ export function stepEvent(by: number): void {
   const here = past?.view.position ?? (open.type === 'execution' ? open.view?.position : undefined);
   if (here === undefined) return;
   if (past && by > 0 && here + by > past.last) backToNow();
-  else lookAt({ type: 'position', data: Math.max(here + by, 1) });
+  else travelTo({ type: 'position', data: Math.max(here + by, 1) });
 }
