@@ -7,6 +7,7 @@ import { useStore } from '../state/store';
 import { Flow } from './Flow';
 import { ItemChip } from './ItemChip';
 import { FileNotes } from './FileNotes';
+import { GraphSearch } from './GraphSearch';
 import { PastChip } from './PastChip';
 import { NodeList } from './NodeList';
 import { graphOf } from './graph';
@@ -31,6 +32,7 @@ export function Canvas(): ReactElement {
       <FileNotes />
       <ItemChip />
       <PastChip />
+      <GraphSearch />
       {definition && <NodeList definition={definition} />}
     </section>
   );

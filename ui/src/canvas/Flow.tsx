@@ -7,7 +7,7 @@ import {
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
 import { type KeyboardEvent, type ReactElement, useCallback, useEffect, useMemo } from 'react';
-import { type State, clearItem, focusNode, selectNode, setScopesShown, useStore } from '../state/store';
+import { type State, clearItem, focusNode, selectNode, setScopesShown, setSearch, useStore } from '../state/store';
 import { shownDiagnostics } from '../state/selectors';
 import { ScopeAreas } from './ScopeAreas';
 import { Controls } from './Controls';
@@ -117,9 +117,10 @@ export function Flow({ graph, layout }: { graph: Graph; layout: Layout }): React
   );
 }
 
-/** First the item that is followed, then the node that is looked at. */
+/** First what is looked for, then the item that is followed, then the node that is looked at. */
 function letGo(): void {
-  if (useStore.getState().item) clearItem();
+  if (useStore.getState().search !== null) setSearch(null);
+  else if (useStore.getState().item) clearItem();
   else selectNode(null);
 }
 

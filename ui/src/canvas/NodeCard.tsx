@@ -5,12 +5,13 @@ import type { Diagnostic, Node } from '../generated/protocol';
 import { Icon, kindIcon } from '../shared/icons';
 import { shownState } from '../shared/shownState';
 import { STATE_WORDS, StateIcon, StateLabel } from '../shared/states';
-import { itemStateAt, nodeViewOf, wayOf } from '../state/selectors';
-import { focusNode, selectNode, useStore } from '../state/store';
+import { itemStateAt, nodeViewOf, shownDefinition, wayOf } from '../state/selectors';
+import { type State, focusNode, selectNode, useStore } from '../state/store';
 import { CardBar } from './CardBar';
 import { CardMiddle, CardNumbers } from './CardNumbers';
 import { NodeMarker } from './NodeMarker';
 import { RetryReason } from './RetryReason';
+import { foundNodes } from './search';
 import { spokenNode } from './spoken';
 
 export type CardData = {
@@ -36,12 +37,13 @@ export function Card({ node, title, diagnostics }: CardData): ReactElement {
   const selected = useStore((state) => state.selectedNode === node.id);
   const focused = useStore((state) => state.focusedNode === node.id);
   const way = useStore((state) => wayOf(state, node.id));
+  const found = useStore((state) => foundHere(state, node.id));
   const element = useRef<HTMLDivElement>(null);
   const state = shownState(view);
 
   useEffect(() => {
     // The keyboard moved here, maybe before this card was drawn: follow it, but never take it from another panel.
-    if (focused && document.activeElement?.closest('.canvas')) element.current?.focus({ preventScroll: true });
+    if (focused && document.activeElement?.closest('.canvas-flow')) element.current?.focus({ preventScroll: true });
   }, [focused]);
 
   return (
@@ -49,7 +51,7 @@ export function Card({ node, title, diagnostics }: CardData): ReactElement {
       ref={element}
       role="button"
       tabIndex={focused ? 0 : -1}
-      className={`card card-${state}${selected ? ' card-selected' : ''}${way === null ? '' : ` card-way-${way}`}`}
+      className={`card card-${state}${selected ? ' card-selected' : ''}${way === null ? '' : ` card-way-${way}`}${found === null ? '' : ` card-${found}`}`}
       data-testid={`node-${node.id}`}
       data-state={view?.state ?? 'idle'}
       data-node={node.id}
@@ -78,6 +80,13 @@ export function Card({ node, title, diagnostics }: CardData): ReactElement {
       <ItemMark nodeId={node.id} />
     </div>
   );
+}
+
+/** Stands out, or steps back, while something is looked for; null when nothing is. */
+function foundHere(state: State, nodeId: string): 'found' | 'unfound' | null {
+  const found = foundNodes(shownDefinition(state), state.search);
+  if (found.length === 0) return null;
+  return found.includes(nodeId) ? 'found' : 'unfound';
 }
 
 /** What the selected item is doing here. */

@@ -62,6 +62,8 @@ export interface State {
   item: SelectedItem | null;
   /** The moment the page shows; null for now. */
   past: PastView | null;
+  /** What is looked for in the graph; null when nothing is. */
+  search: string | null;
   /** What happened is being played. */
   playing: boolean;
   /** Of playing; 1 is as it was. */
@@ -90,6 +92,7 @@ export const INITIAL_STATE: State = {
   place: null,
   item: null,
   past: null,
+  search: null,
   playing: false,
   speed: 1,
   focusedNode: null,
@@ -112,6 +115,10 @@ export function selectNode(selectedNode: string | null): void {
   useStore.setState(selectedNode === null ? { selectedNode } : { selectedNode, focusedNode: selectedNode });
 }
 
+export function setSearch(search: string | null): void {
+  useStore.setState({ search });
+}
+
 export function focusNode(focusedNode: string | null): void {
   useStore.setState({ focusedNode });
 }
@@ -130,8 +137,14 @@ export function openWorkflow(path: string): void {
   );
 }
 
-/** Items and moments belong to one execution. */
-export const NO_ITEM: Pick<State, 'place' | 'item' | 'past' | 'playing'> = { place: null, item: null, past: null, playing: false };
+/** Items and moments belong to one execution, and what is looked for to one graph. */
+export const NO_ITEM: Pick<State, 'place' | 'item' | 'past' | 'playing' | 'search'> = {
+  place: null,
+  item: null,
+  past: null,
+  playing: false,
+  search: null,
+};
 
 export function showPlace(place: FanOutPlace): void {
   useStore.setState({ place });
