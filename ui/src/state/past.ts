@@ -6,6 +6,8 @@ import { showProblem, useStore } from './store';
 
 let wanted: When | null = null;
 let asking = false;
+/** Tells a late answer that one has come back to now meanwhile. */
+let journey = 0;
 
 /** The user goes somewhere: what was playing stops there. */
 export function travelTo(when: When): void {
@@ -24,12 +26,13 @@ async function ask(): Promise<void> {
   while (wanted !== null) {
     const when = wanted;
     wanted = null;
+    const mine = journey;
     const { open } = useStore.getState();
     if (open.type !== 'execution') break;
     try {
       const past = await viewAt(open.executionId, when);
       useStore.setState((state) =>
-        state.open.type === 'execution' && state.open.executionId === past.view.summary.execution_id ? { past } : state,
+        mine === journey && state.open.type === 'execution' && state.open.executionId === past.view.summary.execution_id ? { past } : state,
       );
     } catch (thrown) {
       wanted = null;
@@ -41,6 +44,7 @@ async function ask(): Promise<void> {
 
 export function backToNow(): void {
   wanted = null;
+  journey += 1;
   useStore.setState({ past: null, playing: false });
 }
 

@@ -105,6 +105,14 @@ describe('TimelinePanel', () => {
     expect(useStore.getState().playing).toBe(false);
   });
 
+  it('stays at now when an answer about the past comes late', async () => {
+    const scrubber = await shown();
+    fireEvent.keyDown(scrubber, { key: 'Home' });
+    fireEvent.keyDown(scrubber, { key: 'End' });
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(past()).toBeUndefined();
+  });
+
   it('says how far back one is, and leads back', async () => {
     const scrubber = await shown();
     fireEvent.keyDown(scrubber, { key: 'Home' });
