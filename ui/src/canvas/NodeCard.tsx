@@ -2,6 +2,7 @@
 import { Handle, type Node as FlowNode, type NodeProps, Position } from '@xyflow/react';
 import { type ReactElement, memo, useEffect, useRef } from 'react';
 import type { Diagnostic, Node } from '../generated/protocol';
+import { totalOf } from '../shared/counts';
 import { Icon, kindIcon } from '../shared/icons';
 import { shownState } from '../shared/shownState';
 import { STATE_WORDS, StateIcon, StateLabel } from '../shared/states';
@@ -34,10 +35,10 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<CardNode>): R
 /** The card without the canvas around it. */
 export function Card({ node, title, diagnostics }: CardData): ReactElement {
   const view = useStore((state) => nodeViewOf(state, node.id));
-  const selected = useStore((state) => state.selectedNode === node.id);
   const focused = useStore((state) => state.focusedNode === node.id);
-  const way = useStore((state) => wayOf(state, node.id));
-  const found = useStore((state) => foundHere(state, node.id));
+  // One question for all of it, asked by every card at every change. Text, because text is equal when it says the same.
+  const [chosen, way, found] = useStore((state) => standing(state, node.id)).split(' ');
+  const selected = chosen === 'selected';
   const element = useRef<HTMLDivElement>(null);
   const state = shownState(view);
 
@@ -51,11 +52,11 @@ export function Card({ node, title, diagnostics }: CardData): ReactElement {
       ref={element}
       role="button"
       tabIndex={focused ? 0 : -1}
-      className={`card card-${state}${selected ? ' card-selected' : ''}${way === null ? '' : ` card-way-${way}`}${found === null ? '' : ` card-${found}`}`}
+      className={`card card-${state}${view && totalOf(view.counts) > 1 ? ' card-many' : ''}${selected ? ' card-selected' : ''}${way === '' ? '' : ` card-way-${way}`}${found === '' ? '' : ` card-${found}`}`}
       data-testid={`node-${node.id}`}
       data-state={view?.state ?? 'idle'}
       data-node={node.id}
-      data-way={way ?? undefined}
+      data-way={way === '' ? undefined : way}
       aria-pressed={selected}
       aria-label={spokenNode(title, node.type, view)}
       onFocus={() => focusNode(node.id)}
@@ -82,6 +83,10 @@ export function Card({ node, title, diagnostics }: CardData): ReactElement {
   );
 }
 
+function standing(state: State, nodeId: string): string {
+  return `${state.selectedNode === nodeId ? 'selected' : ''} ${wayOf(state, nodeId) ?? ''} ${foundHere(state, nodeId) ?? ''}`;
+}
+
 /** Stands out, or steps back, while something is looked for; null when nothing is. */
 function foundHere(state: State, nodeId: string): 'found' | 'unfound' | null {
   const found = foundNodes(shownDefinition(state), state.search);
@@ -92,8 +97,8 @@ function foundHere(state: State, nodeId: string): 'found' | 'unfound' | null {
 /** What the selected item is doing here. */
 function ItemMark({ nodeId }: { nodeId: string }): ReactElement | null {
   const state = useStore((current) => itemStateAt(current, nodeId));
-  const index = useStore((current) => current.item?.index ?? null);
-  if (state === null || index === null || state === 'skipped') return null;
+  if (state === null || state === 'skipped') return null;
+  const index = useStore.getState().item?.index ?? 0;
   return (
     <span className={`card-item state-${state}`} title={`Item ${index}: ${STATE_WORDS[state].toLowerCase()}`}>
       <StateIcon state={state} /> <span className="numbers">#{index}</span>

@@ -48,14 +48,18 @@ export function useView(graph: Graph, layout: Layout, occasion: string): View {
   const widths = useMemo(() => new Map(graph.nodes.map(({ node, width }) => [node.id, width])), [graph]);
   /** The layout and canvas size of the last look that nobody has changed since; null after the user moved the view. */
   const looked = useRef<string | null>('');
+  /** The node the view was moved to; it stays in sight when the canvas gets another size. */
+  const revealed = useRef<string | null>(null);
 
   const held = useCallback(() => {
     looked.current = null;
+    revealed.current = null;
   }, []);
 
   const fit = useCallback(() => {
     const { width, height } = store.getState();
     looked.current = lookOf(layout, width, height);
+    revealed.current = null;
     void flow.setViewport(fitted(boundsOf(layout, widths), width, height), { duration: motion(200) });
   }, [flow, store, layout, widths]);
 
@@ -65,12 +69,13 @@ export function useView(graph: Graph, layout: Layout, occasion: string): View {
       const { width, height, transform } = store.getState();
       const box = { x: at?.x ?? 0, y: at?.y ?? 0, width: widths.get(nodeId) ?? 0, height: NODE_HEIGHT };
       if (!at || width === 0 || inSight(box, transform, width, height)) return;
-      held();
+      looked.current = lookOf(layout, width, height);
+      revealed.current = nodeId;
       const zoom = Math.max(transform[2], zooms().readable);
       const view = within(followed(box, zoom, width, height), boundsOf(layout, widths), width, height);
       void flow.setViewport(view, { duration: motion(200) });
     },
-    [flow, store, layout, widths, held],
+    [flow, store, layout, widths],
   );
 
   const follow = useCallback(
@@ -78,7 +83,7 @@ export function useView(graph: Graph, layout: Layout, occasion: string): View {
       const { width, height, transform } = store.getState();
       const wanted = new Set(nodeIds);
       const places = new Map([...layout.nodes].filter(([id]) => wanted.has(id)));
-      if (looked.current === null || width === 0 || places.size === 0) return;
+      if (looked.current === null || revealed.current !== null || width === 0 || places.size === 0) return;
       const box = boundsOf({ ...layout, nodes: places, edges: new Map() }, widths);
       if (inSight(box, transform, width, height)) return;
       const view = within(followed(box, transform[2], width, height), boundsOf(layout, widths), width, height);
@@ -99,6 +104,7 @@ export function useView(graph: Graph, layout: Layout, occasion: string): View {
   useEffect(() => {
     // Another graph is looked at afresh, however the last one was left.
     looked.current = '';
+    revealed.current = null;
   }, [layout.key, occasion]);
   useEffect(() => {
     // Also when the canvas learns its size or gets another one, such as when a panel is opened beside it.
@@ -106,11 +112,15 @@ export function useView(graph: Graph, layout: Layout, occasion: string): View {
       const { width, height } = store.getState();
       if (looked.current === null || width === 0 || looked.current === lookOf(layout, width, height)) return;
       looked.current = lookOf(layout, width, height);
-      void flow.setViewport(firstLook(boundsOf(layout, widths), leftmost(layout), width, height));
+      const first = firstLook(boundsOf(layout, widths), leftmost(layout), width, height);
+      const kept = revealed.current;
+      void flow.setViewport(first).then(() => {
+        if (kept !== null) reveal(kept);
+      });
     };
     look();
     return store.subscribe(look);
-  }, [flow, store, layout, widths, occasion]);
+  }, [flow, store, layout, widths, occasion, reveal]);
 
   return useMemo(
     () => ({ fit, zoomTo, zoomBy, reveal, follow, held }),

@@ -33,6 +33,8 @@ interface Session {
   held: Update[] | null;
   /** Patches that arrived while the open view was under way. */
   waiting: ViewPatch[];
+  /** Updates of this frame after the first ones; null when the next may be applied at once. */
+  later: Update[] | null;
   /** Tells a late answer that the user has opened something else meanwhile. */
   fetch: number;
 }
@@ -44,7 +46,7 @@ let home: Bridge | null = null;
 export function connect(bridge: Bridge): void {
   session?.stop();
   if (!bridge.host.readOnly) home = bridge;
-  const mine: Session = { bridge, stop: () => undefined, held: null, waiting: [], fetch: 0 };
+  const mine: Session = { bridge, stop: () => undefined, held: null, waiting: [], later: null, fetch: 0 };
   session = mine;
   const { preferences, toasts, speed } = useStore.getState();
   useStore.setState({ ...INITIAL_STATE, host: bridge.host, preferences, toasts, speed });
@@ -103,6 +105,24 @@ function receive(mine: Session, updates: Update[]): void {
     mine.held.push(...updates);
     return;
   }
+  // Nobody sees more than one change per frame, so no more than one is worked on.
+  if (mine.later !== null && !document.hidden) {
+    mine.later.push(...updates);
+    return;
+  }
+  const before = mine.later ?? [];
+  mine.later = [];
+  requestAnimationFrame(() => nextFrame(mine));
+  apply(mine, [...before, ...updates]);
+}
+
+function nextFrame(mine: Session): void {
+  const later = mine.later ?? [];
+  mine.later = null;
+  if (session === mine && later.length > 0) receive(mine, later);
+}
+
+function apply(mine: Session, updates: Update[]): void {
   const { state, troubles, waiting } = reduceUpdates(useStore.getState(), updates);
   mine.waiting.push(...waiting);
   useStore.setState(state);
