@@ -45,6 +45,7 @@ describe('scenes', () => {
   it('03 the items, and what failed', async () => {
     await stage.page.click(byId('items-failed'));
     await stage.page.focus(byId('items-canvas'));
+    await stage.page.keyboard.press('End');
     await stage.page.keyboard.press('Enter');
     await stage.shown(byId('item-chip'));
     await stage.page.click(byId('items-failed'));
