@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint bench storm cluster generate
+.PHONY: help run build test lint bench storm cluster screenshots generate
 
 UI_SOURCES := $(shell find ui/src ui/public ui/index.html ui/*.json ui/*.ts -type f 2>/dev/null)
 UI_PACKAGES := ui/node_modules/.package-lock.json
@@ -15,6 +15,7 @@ help:
 	@echo "make bench     how fast it is here, beside Node-RED and a bare skeleton (a release build)"
 	@echo "make storm     a million random workflows against the oracle (a release build)"
 	@echo "make cluster   a private RabbitMQ and Redis with two workers, to try the cluster (until Ctrl-C)"
+	@echo "make screenshots ten scenes of the window in two sizes and two themes, in target/screenshots"
 	@echo "make generate  write the TypeScript and the JSON Schema that are made from the Rust types"
 
 run: build
@@ -62,6 +63,10 @@ cluster:
 	@.make/packages test
 	@$(MAKE) --no-print-directory build
 	@exec .make/cluster
+
+screenshots: build
+	@.make/packages test
+	@cd ui && npm run --silent screenshots
 
 generate:
 	@RUNEGLASS_GENERATE=1 cargo test --workspace --locked --test generated --test stories
