@@ -12,7 +12,7 @@ help:
 	@echo "make run       open Runeglass with the sample workflows (in a browser where there is no display)"
 	@echo "make test      everything: lints, Rust, user interface, browser and desktop end to end"
 	@echo "make lint      rustfmt, clippy, tsc and eslint"
-	@echo "make bench     how fast it is here, beside Node-RED and a bare skeleton (a release build)"
+	@echo "make bench     how fast it is here, beside Node-RED, Celery and a bare skeleton (a release build)"
 	@echo "make storm     a million random workflows against the oracle (a release build)"
 	@echo "make cluster   a private RabbitMQ and Redis with two workers, to try the cluster (until Ctrl-C)"
 	@echo "make screenshots ten scenes of the window in two sizes and two themes, in target/screenshots"
@@ -50,10 +50,10 @@ lint: $(UI_BUILT)
 	@node .make/test.mjs lint
 
 bench: $(UI_BUILT)
-	@.make/packages run
+	@.make/packages test
 	@echo "Building for speed (the first time takes several minutes) …"
 	@cargo build --release --locked -p runeglass-cli
-	@target/release/runeglass bench --node-red .make/node-red.mjs
+	@.make/with-servers target/release/runeglass bench --node-red .make/node-red.mjs --celery .make/celery.py
 
 storm: $(UI_BUILT)
 	@.make/packages run
@@ -62,7 +62,7 @@ storm: $(UI_BUILT)
 cluster:
 	@.make/packages test
 	@$(MAKE) --no-print-directory build
-	@exec .make/cluster
+	@exec .make/with-servers .make/cluster
 
 screenshots: build
 	@.make/packages test

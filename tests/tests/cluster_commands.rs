@@ -6,11 +6,7 @@ use std::{
     time::Duration,
 };
 
-use runeglass_tests::{
-    clustered::Servers,
-    repository, run, runeglass,
-    servers::signal,
-};
+use runeglass_tests::{clustered::Servers, repository, run, runeglass, servers::signal};
 
 /// A command that goes on until it is told to stop.
 struct Going(Child);
