@@ -169,7 +169,7 @@ describe('Card', () => {
     });
 
     it('leaves what was skipped out of the bar once all is over', () => {
-      const card = show(nodeView('success', { counts: { ...NO_COUNTS, success: 7, skipped: 3 } }));
+      const card = show({ greet: nodeView('success', { counts: { ...NO_COUNTS, success: 7, skipped: 3 } }) });
       expect([...card.querySelectorAll('.card-bar span')].map((share) => share.className)).toEqual(['bar-success']);
     });
 
