@@ -21,8 +21,14 @@ function Gathered({ progress: { arrived, expected } }: { progress: Progress }): 
 /** What is over comes first, so that it grows from the left. */
 const ORDER: readonly CountKey[] = ['success', 'failed', 'skipped', 'running', 'retrying', 'waiting', 'queued'];
 
+/** Of what is over, what was skipped is left out: a bar that ends before its end looks as if something were to come. */
+const UNDER_WAY: readonly CountKey[] = ['running', 'retrying', 'waiting', 'queued'];
+
 function Shares({ of }: { of: Counted }): ReactElement {
-  const shares = sharesOf(of).toSorted((a, b) => ORDER.indexOf(a.key) - ORDER.indexOf(b.key));
+  const all = sharesOf(of);
+  const over = !all.some(({ key }) => UNDER_WAY.includes(key));
+  const done = all.filter(({ key }) => key !== 'skipped');
+  const shares = (over && done.length > 0 ? done : all).toSorted((a, b) => ORDER.indexOf(a.key) - ORDER.indexOf(b.key));
   return (
     <div className="card-bar" aria-hidden="true">
       {shares.map(({ key, count }) => (

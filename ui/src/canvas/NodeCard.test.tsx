@@ -168,6 +168,11 @@ describe('Card', () => {
       ]);
     });
 
+    it('leaves what was skipped out of the bar once all is over', () => {
+      const card = show({ greet: nodeView('success', { counts: { ...NO_COUNTS, success: 7, skipped: 3 } }) });
+      expect([...card.querySelectorAll('.card-bar span')].map((share) => share.className)).toEqual(['bar-success']);
+    });
+
     it('does not count in a replay', () => {
       useStore.setState({ host: { mode: 'replay', title: '', readOnly: true } });
       show(retrying(Date.now() + 5_000));

@@ -62,14 +62,7 @@ export function Card({ node, title, diagnostics }: CardData): ReactElement {
       onFocus={() => focusNode(node.id)}
       onClick={() => selectNode(node.id)}
     >
-      <div className="card-top">
-        <span className="card-kind">
-          <Icon name={kindIcon(node.type)} />
-        </span>
-        <span className="card-title" title={title}>
-          {title}
-        </span>
-      </div>
+      <CardTop kind={node.type} title={title} />
       <CardMiddle kind={node.type} view={view} />
       <div className="card-bottom">
         <StateLabel state={state} />
@@ -94,8 +87,22 @@ function foundHere(state: State, nodeId: string): 'found' | 'unfound' | null {
   return found.includes(nodeId) ? 'found' : 'unfound';
 }
 
+/** Never changes while things happen, so it is not drawn again either. */
+const CardTop = memo(function CardTop({ kind, title }: { kind: string; title: string }): ReactElement {
+  return (
+    <div className="card-top">
+      <span className="card-kind">
+        <Icon name={kindIcon(kind)} />
+      </span>
+      <span className="card-title" title={title}>
+        {title}
+      </span>
+    </div>
+  );
+});
+
 /** What the selected item is doing here. */
-function ItemMark({ nodeId }: { nodeId: string }): ReactElement | null {
+const ItemMark = memo(function ItemMark({ nodeId }: { nodeId: string }): ReactElement | null {
   const state = useStore((current) => itemStateAt(current, nodeId));
   if (state === null || state === 'skipped') return null;
   const index = useStore.getState().item?.index ?? 0;
@@ -104,4 +111,4 @@ function ItemMark({ nodeId }: { nodeId: string }): ReactElement | null {
       <StateIcon state={state} /> <span className="numbers">#{index}</span>
     </span>
   );
-}
+});

@@ -1,9 +1,9 @@
-import type { ReactElement } from 'react';
+import { type ReactElement, memo } from 'react';
 import type { Diagnostic } from '../generated/protocol';
 import { Icon } from '../shared/icons';
 
 /** What is wrong with a node in its file, told at the node on hover and to screen readers. */
-export function NodeMarker({ diagnostics }: { diagnostics: Diagnostic[] }): ReactElement | null {
+export const NodeMarker = memo(function NodeMarker({ diagnostics }: { diagnostics: Diagnostic[] }): ReactElement | null {
   if (diagnostics.length === 0) return null;
   const severity = diagnostics.some((diagnostic) => diagnostic.severity === 'error') ? 'error' : 'warning';
   return (
@@ -20,4 +20,4 @@ export function NodeMarker({ diagnostics }: { diagnostics: Diagnostic[] }): Reac
       </span>
     </span>
   );
-}
+});

@@ -23,6 +23,8 @@ const PAUSE_MILLIS = 250;
 /** Room for the names of nodes. */
 const NAMES = 148;
 const AXIS = 18;
+/** Room behind the last moment, so that its mark can be taken hold of. */
+const END = 10;
 const NO_MARKS: readonly Bookmark[] = [];
 
 export function TimelinePanel(): ReactElement | null {
@@ -57,7 +59,7 @@ function Rows({ timeline }: { timeline: Timeline }): ReactElement {
   const marks = useStore((state) => state.preferences.bookmarks[timeline.execution_id]) ?? NO_MARKS;
   const position = useStore((state) => state.past?.view.position) ?? timeline.position;
   const scale = useMemo(
-    () => scaleOf(timeline.ticks, timeline.started_at, end, Math.max(width - NAMES, 1)),
+    () => scaleOf(timeline.ticks, timeline.started_at, end, Math.max(width - NAMES - END, 1)),
     [timeline, end, width],
   );
 
@@ -153,7 +155,7 @@ function stepsOf(timeline: Timeline, marks: readonly Bookmark[], shift: boolean)
 /** The beginning, the end, and how long each folded stretch is. */
 function Axis({ scale, timeline }: { scale: Scale; timeline: Timeline }): ReactElement {
   return (
-    <div className="timeline-axis numbers" style={{ marginLeft: NAMES }} aria-hidden="true">
+    <div className="timeline-axis numbers" style={{ marginLeft: NAMES, marginRight: END }} aria-hidden="true">
       <span>{formatClock(timeline.started_at)}</span>
       {scale.pieces
         .filter((piece) => piece.folded)

@@ -1,5 +1,5 @@
 import { fireEvent, render, screen } from '@testing-library/react';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Request, Response, TimerView, WaitBoard } from '../generated/protocol';
 import { connect } from '../state/actions';
 import { useStore } from '../state/store';
@@ -20,6 +20,10 @@ function show(board: WaitBoard): void {
   useStore.setState({ ready: true });
   render(<WaitsPanel />);
 }
+
+// The clock stands still, however busy the machine is.
+beforeEach(() => void vi.useFakeTimers({ now: 1_000_000, toFake: ['Date'] }));
+afterEach(() => void vi.useRealTimers());
 
 describe('WaitsPanel', () => {
   it('lists timers with a countdown, and what is overdue with the reason', async () => {
