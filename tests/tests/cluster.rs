@@ -6,7 +6,7 @@ use cluster::{Appended, Kind, Letter, Log, Looks, Post, Queue, Step, Topology};
 use protocol::{ExecutionId, Fact, Lineage, TimedOut};
 use runeglass_tests::{
     clustered::{Crew, Servers},
-    model::Dice,
+    model::{Dice, Model, trial::Trial},
     story,
 };
 use serde_json::{Value, json};
@@ -136,12 +136,12 @@ async fn a_timer_is_claimed_once_and_comes_back_when_its_claimer_dies() {
 
 /// What the script does, as a model in Rust.
 #[derive(Default)]
-struct Model {
+struct LogModel {
     facts: Vec<i64>,
     ended: bool,
 }
 
-impl Model {
+impl LogModel {
     fn append(&mut self, position: u64, facts: &[(i64, Fact)]) -> &'static str {
         if self.facts.is_empty() && position > 0 {
             return "lost";
@@ -166,7 +166,7 @@ async fn the_script_and_its_model_agree() {
     let mut counts = std::collections::BTreeMap::<&str, u32>::new();
     for run in 0..300 {
         let id = ExecutionId::from(format!("run-{run}"));
-        let mut model = Model::default();
+        let mut model = LogModel::default();
         for moment in 0..40 {
             let length = model.facts.len() as u64;
             let position = (length + dice.roll(4) as u64).saturating_sub(dice.roll(3) as u64);
@@ -199,4 +199,26 @@ async fn the_script_and_its_model_agree() {
     }
     println!("{counts:?}");
     assert_eq!(counts.len(), 4, "every answer was given");
+}
+
+/// Random workflows on the cluster mean what the oracle says.
+#[tokio::test(flavor = "multi_thread")]
+async fn random_workflows_mean_what_the_oracle_says() {
+    let servers = Servers::start();
+    let crew = Crew::start(&servers, "random.").await;
+    let mut events_seen = 0;
+    for (model, seeds) in [(Model::Control, 0..150), (Model::Data, 0..100)] {
+        for seed in seeds {
+            let trial = Trial::of_seed(model, seed);
+            let plan = trial.case.plan.clone().expect("the generator makes valid workflows");
+            let id = format!("{model:?}-{seed}");
+            let events = crew.run(&id, Arc::clone(&plan), trial.case.input.clone()).await;
+            events_seen += events.len();
+            if let Err(failure) = trial.judge(&plan, &events) {
+                panic!("{id}: {failure:?}\n{}", trial.case.workflow);
+            }
+        }
+    }
+    crew.close().await;
+    println!("250 random workflows, {events_seen} events");
 }

@@ -62,7 +62,7 @@ impl Trial {
     }
 
     /// What came out, if it is what had to come out.
-    fn judge(&self, plan: &Plan, events: &[Event]) -> Result<Meaning, Failure> {
+    pub fn judge(&self, plan: &Plan, events: &[Event]) -> Result<Meaning, Failure> {
         let log = log::read(plan, events)?;
         let expected = match self.case.model {
             Model::Control => oracle::expected(plan, &self.case.input, &log.decisions),
