@@ -1,8 +1,8 @@
-# The words to remember: run, test, lint, bench, storm. Each sets up what it needs and says what it is doing.
+# The words to remember: run, test, lint, bench, storm, cluster. Each sets up what it needs and says what it is doing.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint bench storm generate
+.PHONY: help run build test lint bench storm cluster screenshots generate
 
 UI_SOURCES := $(shell find ui/src ui/public ui/index.html ui/*.json ui/*.ts -type f 2>/dev/null)
 UI_PACKAGES := ui/node_modules/.package-lock.json
@@ -14,6 +14,8 @@ help:
 	@echo "make lint      rustfmt, clippy, tsc and eslint"
 	@echo "make bench     how fast it is here, beside Node-RED and a bare skeleton (a release build)"
 	@echo "make storm     a million random workflows against the oracle (a release build)"
+	@echo "make cluster   a private RabbitMQ and Redis with two workers, to try the cluster (until Ctrl-C)"
+	@echo "make screenshots ten scenes of the window in two sizes and two themes, in target/screenshots"
 	@echo "make generate  write the TypeScript and the JSON Schema that are made from the Rust types"
 
 run: build
@@ -56,6 +58,15 @@ bench: $(UI_BUILT)
 storm: $(UI_BUILT)
 	@.make/packages run
 	@RUNEGLASS_SEEDS=1000000 cargo test --release --locked -p runeglass-tests --test model -- --nocapture
+
+cluster:
+	@.make/packages test
+	@$(MAKE) --no-print-directory build
+	@exec .make/cluster
+
+screenshots: build
+	@.make/packages test
+	@cd ui && npm run --silent screenshots
 
 generate:
 	@RUNEGLASS_GENERATE=1 cargo test --workspace --locked --test generated --test stories

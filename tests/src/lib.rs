@@ -6,6 +6,7 @@ pub mod http;
 pub mod local;
 pub mod model;
 pub mod outside;
+pub mod proxy;
 pub mod servers;
 pub mod short;
 pub mod story;

@@ -1,9 +1,9 @@
 //! The commands that speak to a cluster: `worker`, `master`, `cancel`, and where it is.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{future::Future, path::PathBuf, sync::Arc, time::Duration};
 
 use clap::Args;
-use protocol::{Event, ExecutionId, Fact, Problem};
+use protocol::{Event, ExecutionId, Fact, Millis, Problem};
 use session::{AddressPolicy, Cluster, ClusterAddress, ClusterMaster, ClusterWorker, Effort, patiently};
 
 use crate::{
@@ -33,9 +33,23 @@ pub struct NameArguments {
     /// Keep work in quorum queues, which survive the loss of a broker.
     #[arg(long)]
     quorum: bool,
+    /// Seconds for which servers may be absent at the start.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    wait: u32,
 }
 
 impl NameArguments {
+    /// Tries until the servers are there, and says on stderr why they are not.
+    pub async fn patiently<T, F: Future<Output = Result<T, Problem>>>(
+        &self,
+        attempt: impl FnMut() -> F,
+    ) -> Result<T, Problem> {
+        let say = |problem: &Problem, pause: Duration| {
+            eprintln!("{}; trying again in {:.1} s", plain(&problem.message), pause.as_secs_f32());
+        };
+        patiently(Duration::from_secs(self.wait.into()), attempt, say).await
+    }
+
     pub fn at(&self, amqp: &str, redis: &str) -> ClusterAddress {
         let (amqp, redis) = (amqp.to_owned(), redis.to_owned());
         ClusterAddress { amqp, redis, prefix: self.queue_prefix.clone(), quorum: self.quorum }
@@ -46,11 +60,6 @@ impl ClusterArguments {
     fn address(&self) -> ClusterAddress {
         self.names.at(&self.amqp, &self.redis)
     }
-}
-
-/// Says on stderr that a server is not there yet.
-pub fn say_absent(problem: &Problem, pause: Duration) {
-    eprintln!("{}; trying again in {:.1} s", plain(&problem.message), pause.as_secs_f32());
 }
 
 #[derive(Args)]
@@ -68,6 +77,12 @@ pub struct WorkerArguments {
     /// Messages the broker hands out ahead; twice as many as are in hand where absent.
     #[arg(long)]
     prefetch: Option<u16>,
+    /// Seconds after which others take over from a worker that is silent.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    lease: u16,
+    /// Seconds for which the facts of an execution stay in Redis after its end, unless a master has kept them.
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    keep: u32,
     /// Answer /health and /metrics on this port of this machine.
     #[arg(long, value_name = "PORT")]
     metrics: Option<u16>,
@@ -78,9 +93,15 @@ pub struct WorkerArguments {
 pub async fn worker(arguments: WorkerArguments) -> Result<Outcome, CommandError> {
     let address = arguments.cluster.address();
     let prefetch = arguments.prefetch.unwrap_or_else(|| arguments.concurrency.saturating_mul(2));
-    let effort = Effort { concurrency: usize::from(arguments.concurrency), prefetch };
+    let effort = Effort {
+        concurrency: usize::from(arguments.concurrency),
+        prefetch,
+        lease: Millis::from(arguments.lease) * 1_000,
+        keep: Millis::from(arguments.keep) * 1_000,
+    };
     let reach = arguments.reach.reach(AddressPolicy::Any);
-    let worker = patiently(|| ClusterWorker::open(&address, &effort, reach.clone()), say_absent).await?;
+    let worker =
+        arguments.cluster.names.patiently(|| ClusterWorker::open(&address, &effort, reach.clone())).await?;
     let worker = Arc::new(worker);
     if let Some(port) = arguments.metrics {
         let measured = Arc::clone(&worker);
@@ -138,7 +159,7 @@ pub async fn master(arguments: MasterArguments) -> Result<Outcome, CommandError>
     let address = arguments.cluster.address();
     let reach = arguments.reach.reach(AddressPolicy::Any);
     let mut master =
-        patiently(|| ClusterMaster::open(&address, &arguments.store, &reach), say_absent).await?;
+        arguments.cluster.names.patiently(|| ClusterMaster::open(&address, &arguments.store, &reach)).await?;
     eprintln!("keeping recordings in {}; Ctrl-C stops", arguments.store.display());
     loop {
         let kept = tokio::select! {
@@ -178,7 +199,7 @@ pub struct CancelArguments {
 
 pub async fn cancel(arguments: CancelArguments) -> Result<Outcome, CommandError> {
     let address = arguments.cluster.address();
-    let cluster = patiently(|| Cluster::connect(&address), say_absent).await?;
+    let cluster = arguments.cluster.names.patiently(|| Cluster::connect(&address)).await?;
     let id = ExecutionId::from(arguments.id);
     match cluster.cancel(&id).await? {
         true => say(&format!("{id} is halted"))?,

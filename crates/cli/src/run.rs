@@ -11,12 +11,10 @@ use clap::Args;
 use engine::Plan;
 use protocol::{CompletionMessage, Payload, Problem, ProblemCode, StatusLine};
 use runtime::Clock;
-use session::{
-    AddressPolicy, Cluster, ClusterAddress, Keep, Options, Session, Statuses, cluster_problem, patiently,
-};
+use session::{AddressPolicy, Cluster, ClusterAddress, Keep, Options, Session, Statuses, cluster_problem};
 
 use crate::{
-    cluster::{NameArguments, say_absent},
+    cluster::NameArguments,
     outcome::{CommandError, Outcome, say, unwritable},
     progress::Progress,
     reach::ReachArguments,
@@ -145,7 +143,7 @@ async fn run_elsewhere(
     input: Option<Payload>,
     mut output: Output,
 ) -> Result<Outcome, CommandError> {
-    let cluster = patiently(|| Cluster::connect(address), say_absent).await?;
+    let cluster = arguments.elsewhere.names.patiently(|| Cluster::connect(address)).await?;
     let name = session::stem(&arguments.file);
     let title = plan.workflow.name.clone().unwrap_or_else(|| name.clone());
     let nodes = plan.nodes.len();

@@ -62,14 +62,21 @@ impl Desk {
             Appended::Ended | Appended::Lost => return Ok(()),
         }
         let Some(execution) = self.open(id).await? else { return Ok(()) };
+        self.clock.work_began(execution.replica().await.ledger.since(1).count());
         self.publish_again(&execution, START).await
     }
 
-    /// Publishes what a step has brought about, and says that it is published.
+    /// Publishes what a step has brought about, and says that it is published. A simulated clock counts messages once,
+    /// however often they travel: when they become ready, and when they are done with or rest.
     pub async fn publish(&self, execution: &Execution, written: Written) -> Result<(), ClusterError> {
+        self.clock.work_began(written.messages.len());
+        self.send(execution, written).await
+    }
+
+    async fn send(&self, execution: &Execution, written: Written) -> Result<(), ClusterError> {
         let Written { unit, from, messages, statuses, ended, .. } = written;
         let letters = self.letters(execution, &messages, from.as_ref(), None).await?;
-        self.send_work(&letters).await?;
+        self.post.send(&letters).await?;
         self.tell(&statuses).await;
         if ended {
             self.complete(execution).await?;
@@ -89,7 +96,7 @@ impl Desk {
             written.messages.extend(replica.ledger.since(position).cloned());
             written.ended = replica.ledger.is_ended();
         }
-        self.publish(execution, written).await
+        self.send(execution, written).await
     }
 
     /// Says how an execution has ended.
@@ -137,12 +144,6 @@ impl Desk {
             Ok(Letter::new(Queue::Execution, body))
         };
         messages.iter().map(letter).collect()
-    }
-
-    /// Sends messages that somebody will work on.
-    pub async fn send_work(&self, letters: &[Letter]) -> Result<(), ClusterError> {
-        self.clock.work_began(letters.len());
-        self.post.send(letters).await
     }
 
     /// Tells whoever listens how nodes are doing. Nobody depends on it.

@@ -5,7 +5,7 @@ use std::{
     collections::{HashMap, HashSet},
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicI64, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
 };
 
@@ -38,6 +38,8 @@ pub struct Execution {
     seen: AtomicU64,
     /// The next look we have asked for.
     asked: AtomicI64,
+    /// An answer of the log was lost, so what others seem to have written may be ours.
+    uncertain: AtomicBool,
 }
 
 /// What a worker wants to have written down.
@@ -118,7 +120,22 @@ impl Execution {
             kept: Mutex::default(),
             seen: AtomicU64::new(0),
             asked: AtomicI64::new(Millis::MAX),
+            uncertain: AtomicBool::new(false),
         }
+    }
+
+    pub fn is_uncertain(&self) -> bool {
+        self.uncertain.load(Ordering::SeqCst)
+    }
+
+    /// Appends a step, however long that takes.
+    async fn append(&self, what: &str, position: u64, step: &Step) -> Result<Appended, ClusterError> {
+        insist(what, || async {
+            let appended = self.log.append(&self.id, position, step).await;
+            self.uncertain.fetch_or(appended.is_err(), Ordering::SeqCst);
+            appended
+        })
+        .await
     }
 
     /// Notes how far the log is; true if it was there at the last look already.
@@ -147,6 +164,10 @@ impl Execution {
         self.stopped.subscribe()
     }
 
+    pub fn is_over(&self) -> bool {
+        *self.stopped.borrow()
+    }
+
     /// Tells whoever works for this execution that it has ended.
     pub fn stop(&self) {
         self.stopped.send_replace(true);
@@ -161,8 +182,15 @@ impl Execution {
         loop {
             let behind = replica.ledger.position();
             let events = insist("read the log", || self.log.read(&self.id, behind)).await?;
-            let complete = events.len() < CHUNK;
+            let (complete, nothing) = (events.len() < CHUNK, events.is_empty());
             replica.follow(events)?;
+            if nothing {
+                // Nothing new, or it is over and its facts are not kept any more.
+                let standing = insist("ask for an execution", || self.log.standing(&self.id)).await?;
+                if standing.is_none_or(|standing| standing.ended) {
+                    self.stop();
+                }
+            }
             if complete {
                 break;
             }
@@ -248,7 +276,7 @@ impl Execution {
         }
         let Some((last, _)) = step.facts.last() else { return Ok(rest) };
         step.waits = replica.ledger.last_due().map_or(0, |due| (due - last).max(0));
-        match insist("write to the log", || self.log.append(&self.id, position, &step)).await? {
+        match self.append("write to the log", position, &step).await? {
             Appended::Yes => {
                 for (_, sender, draft) in drafts {
                     let unit = draft.unit.clone();
@@ -297,7 +325,7 @@ impl Execution {
             let at = replica.ledger.now();
             let units = written.unit.iter().map(|unit| (unit.clone(), position + 1)).collect();
             let step = Step { facts: vec![(at, end.clone())], units, ..Step::default() };
-            match insist("write the end", || self.log.append(&self.id, position, &step)).await? {
+            match self.append("write the end", position, &step).await? {
                 Appended::Yes => self.take_in(replica, at, end, written)?,
                 Appended::Behind(events) => replica.follow(events)?,
                 Appended::Ended | Appended::Lost => return self.catch_up(replica).await,

@@ -63,9 +63,9 @@ impl WorkerOptions {
             name: name.to_owned(),
             clock: Clock::system(),
             prefetch: 128,
-            lease: 30_000,
+            lease: 10_000,
             poll: Some(500),
-            silence: 30_000,
+            silence: 15_000,
             afterwards: 600_000,
         }
     }
@@ -188,11 +188,15 @@ impl Worker {
         match opened.await {
             Ok(execution) => Ok(Some(Arc::clone(execution))),
             Err(ClusterError::Unknown(_)) => {
-                lock(&self.executions).remove(id);
+                self.forget(id);
                 Ok(None)
             }
             Err(error) => Err(error),
         }
+    }
+
+    fn forget(&self, id: &ExecutionId) {
+        lock(&self.executions).remove(id);
     }
 
     /// Publishes what a step has brought about, and sees to it that somebody looks when a timer is due.
@@ -206,7 +210,7 @@ impl Worker {
         }
         self.desk.publish(execution, written).await?;
         if ended {
-            lock(&self.executions).remove(&execution.id);
+            self.forget(&execution.id);
         }
         Ok(())
     }
@@ -225,9 +229,16 @@ impl Worker {
         let execution = lock(&self.in_hand).get(&key).map(|in_hand| Arc::clone(&in_hand.execution));
         let Some(execution) = execution else { return Ok(()) };
         match execution.write(wish).await? {
-            Some(written) => self.publish(&execution, *written).await?,
-            // Somebody was faster, or our own answer was lost on the way: then it may still be ours to publish.
-            None => self.desk.publish_again(&execution, key.1.as_str()).await?,
+            Some(written) => {
+                self.publish(&execution, *written).await?;
+                self.desk.clock.work_ended(1);
+            }
+            // Our own answer was lost on the way: then it may still be ours to publish.
+            None if execution.is_uncertain() => {
+                self.desk.publish_again(&execution, key.1.as_str()).await?;
+            }
+            // Somebody was faster, and publishes.
+            None => {}
         }
         self.let_go(&key).await;
         Ok(())
@@ -236,16 +247,15 @@ impl Worker {
     async fn let_go(&self, key: &(ExecutionId, MessageId)) {
         let in_hand = lock(&self.in_hand).remove(key);
         if let Some(in_hand) = in_hand {
-            self.acknowledge(&in_hand.acker).await;
+            Self::acknowledge(&in_hand.acker).await;
         }
     }
 
-    async fn acknowledge(&self, acker: &Acker) {
+    async fn acknowledge(acker: &Acker) {
         // Where the connection is gone the message comes again, and is known then.
         if let Err(error) = acker.ack(BasicAckOptions::default()).await {
             tracing::debug!(%error, "a message could not be acknowledged");
         }
-        self.desk.clock.work_ended(1);
     }
 }
 

@@ -33,22 +33,25 @@ pub struct Effort {
     pub concurrency: usize,
     /// Messages the broker hands out ahead.
     pub prefetch: u16,
+    /// How long others leave alone what takes a while, and how long an execution may be silent.
+    pub lease: Millis,
+    /// How long facts are kept in Redis after the end, for those who follow.
+    pub keep: Millis,
 }
 
-/// How long servers may be absent at the start.
-const PATIENCE: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
 /// Tries until the servers are there, for a while. `say` hears of every failure.
 pub async fn patiently<T, F: Future<Output = Result<T, Problem>>>(
+    patience: Duration,
     mut attempt: impl FnMut() -> F,
     say: impl Fn(&Problem, Duration),
 ) -> Result<T, Problem> {
     let (mut waited, mut pause) = (Duration::ZERO, FIRST_PAUSE);
     loop {
         match attempt().await {
-            Err(problem) if problem.code == ProblemCode::Unreachable && waited < PATIENCE => {
+            Err(problem) if problem.code == ProblemCode::Unreachable && waited < patience => {
                 say(&problem, pause);
                 tokio::time::sleep(pause).await;
                 waited += pause;
@@ -73,6 +76,9 @@ impl ClusterWorker {
         let options = WorkerOptions {
             topology: address.topology(),
             prefetch: effort.prefetch,
+            lease: effort.lease,
+            silence: effort.lease * 3 / 2,
+            afterwards: effort.keep,
             clock: clock.clone(),
             ..WorkerOptions::new(&address.amqp, &address.redis, &name)
         };

@@ -35,13 +35,13 @@ impl Worker {
         let verdict = match queue {
             Queue::Timeout => self.give_up_join(&delivery.data).await,
             Queue::Execution | Queue::Status | Queue::Completion | Queue::Later(_) | Queue::Parking => {
-                self.judge(&delivery.data).await
+                self.judge(&delivery.data, delivery.redelivered).await
             }
         };
         match verdict {
             Ok(Verdict::Work(message, execution)) => self.take_in_hand(*message, execution, delivery).await,
             Ok(Verdict::Drop) => {
-                self.acknowledge(&delivery.acker).await;
+                Self::acknowledge(&delivery.acker).await;
                 Ok(None)
             }
             Ok(Verdict::Park(why)) => {
@@ -72,7 +72,7 @@ impl Worker {
         };
         // A copy of what is in hand; the first one comes back should we fail.
         if let Some(copy) = twice {
-            self.acknowledge(&copy.acker).await;
+            Self::acknowledge(&copy.acker).await;
             return Ok(None);
         }
         let receipt = Receipt {
@@ -84,7 +84,9 @@ impl Worker {
         Ok(Some(Delivery { plan, message, receipt, stopped: Stopped(execution.stopped()) }))
     }
 
-    async fn judge(&self, body: &[u8]) -> Result<Verdict, ClusterError> {
+    /// A message that the broker hands out again was in the hands of a worker that is gone; what that one could not do
+    /// any more is done here. A mere copy is not needed: whoever has the original sees to it.
+    async fn judge(&self, body: &[u8], redelivered: bool) -> Result<Verdict, ClusterError> {
         let ticket: Ticket = match wire::read(body) {
             Ok(ticket) => ticket,
             Err(why) => return Ok(Verdict::Park(why)),
@@ -94,11 +96,17 @@ impl Worker {
         }
         let Some(message_id) = &ticket.message_id else { return self.judge_start(&ticket, body).await };
         let Some(execution) = self.execution(&ticket.execution_id).await? else {
-            return self.judge_stranger(&ticket.execution_id, message_id.as_str()).await;
+            let unit = redelivered.then_some(message_id.as_str());
+            return self.judge_stranger(&ticket.execution_id, unit).await;
         };
         let mut replica = execution.replica().await;
         if replica.ledger.get(message_id).is_none() {
             execution.catch_up(&mut replica).await?;
+        }
+        if execution.is_over() {
+            drop(replica);
+            self.forget(&execution.id);
+            return self.judge_stranger(&execution.id, redelivered.then_some(message_id.as_str())).await;
         }
         let plan = Arc::clone(replica.ledger.plan());
         let Some(opened) = replica.ledger.get(message_id) else {
@@ -107,7 +115,9 @@ impl Worker {
                 return Ok(Verdict::Park(unfit("UNKNOWN_NODE", message)));
             }
             drop(replica);
-            self.desk.publish_again(&execution, message_id.as_str()).await?;
+            if redelivered {
+                self.desk.publish_again(&execution, message_id.as_str()).await?;
+            }
             return Ok(Verdict::Drop);
         };
         if let Err(why) = wire::check_place(&plan, &opened.message, &ticket) {
@@ -143,13 +153,15 @@ impl Worker {
     }
 
     /// A message of an execution that has ended, or of which nothing is known.
-    async fn judge_stranger(&self, id: &ExecutionId, unit: &str) -> Result<Verdict, ClusterError> {
+    async fn judge_stranger(&self, id: &ExecutionId, unit: Option<&str>) -> Result<Verdict, ClusterError> {
         if insist("ask for an execution", || self.desk.log.standing(id)).await?.is_none() {
             let message = format!("nothing is known of the execution {id}; its state is lost");
             return Ok(Verdict::Park(unfit("STATE_LOST", message)));
         }
         // It may be the one that ended it and could not say so any more.
-        if insist("ask what is published", || self.desk.log.unpublished(id, unit)).await?.is_some() {
+        if let Some(unit) = unit
+            && insist("ask what is published", || self.desk.log.unpublished(id, unit)).await?.is_some()
+        {
             self.desk.complete_again(id).await?;
         }
         Ok(Verdict::Drop)
@@ -199,7 +211,7 @@ impl Worker {
         }
         let unit = unit_of(&late.timed_out);
         let Some(execution) = self.execution(&late.execution_id).await? else {
-            return self.judge_stranger(&late.execution_id, &unit).await;
+            return self.judge_stranger(&late.execution_id, Some(&unit)).await;
         };
         execution.catch_up(&mut *execution.replica().await).await?;
         let now = self.desk.clock.now().max(late.due);
@@ -207,6 +219,7 @@ impl Worker {
             Some(written) => self.publish(&execution, *written).await?,
             None => self.desk.publish_again(&execution, &unit).await?,
         }
+        self.desk.clock.work_ended(1);
         Ok(Verdict::Drop)
     }
 
@@ -215,7 +228,7 @@ impl Worker {
         let reason = format!("{}: {}", why.code, why.message);
         let letter = Letter::new(Queue::Parking, delivery.data).with_header(REASON, &reason);
         self.desk.post.send(&[letter]).await?;
-        self.acknowledge(&delivery.acker).await;
+        Self::acknowledge(&delivery.acker).await;
         Ok(())
     }
 
@@ -231,9 +244,8 @@ impl Worker {
         tracing::warn!(%error, tries, "a message is tried again later");
         let letter =
             Letter::new(Queue::Later(delay), delivery.data).with_header(TRIES, &(tries + 1).to_string());
-        self.desk.clock.work_began(1);
         self.desk.post.send(&[letter]).await?;
-        self.acknowledge(&delivery.acker).await;
+        Self::acknowledge(&delivery.acker).await;
         Ok(())
     }
 }

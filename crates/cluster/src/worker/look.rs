@@ -59,8 +59,9 @@ impl Worker {
             let mut replica = execution.replica().await;
             let before = replica.ledger.position();
             execution.catch_up(&mut replica).await?;
-            if replica.ledger.is_ended() {
+            if execution.is_over() {
                 drop(replica);
+                self.forget(id);
                 self.desk.complete_again(id).await?;
                 return Ok(None);
             }
@@ -70,14 +71,17 @@ impl Worker {
         for (due, message) in &found.rested {
             let letters =
                 self.desk.letters(&execution, std::slice::from_ref(message), None, Some(*due)).await?;
-            self.desk.send_work(&letters).await?;
+            self.desk.clock.work_began(letters.len());
+            self.desk.post.send(&letters).await?;
         }
         let late = found.late.iter().map(|late| {
             serde_json::to_vec(late)
                 .map(|body| Letter::new(Queue::Timeout, body))
                 .map_err(ClusterError::unwritable)
         });
-        self.desk.send_work(&late.collect::<Result<Vec<_>, _>>()?).await?;
+        let late = late.collect::<Result<Vec<_>, _>>()?;
+        self.desk.clock.work_began(late.len());
+        self.desk.post.send(&late).await?;
         self.send_silent(&execution, found.silent).await?;
         if found.quiet
             && let Some(written) = execution.write(Wish::End { now }).await?
@@ -125,6 +129,6 @@ impl Worker {
             tracing::info!(execution = %execution.id, messages = lost.len(), "nothing was heard for long; sent again");
         }
         let letters = self.desk.letters(execution, &lost, None, None).await?;
-        self.desk.send_work(&letters).await
+        self.desk.post.send(&letters).await
     }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FOLD_WIDTH, momentAfter, momentAt, scaleOf, xOf } from './scale';
+import { FOLD_WIDTH, momentAfter, momentAt, scaleOf, xOf } from './timeScale';
 
 const DAY = 86_400_000;
 const ticks = (...moments: number[]) => moments.map((at, index) => ({ at, position: index + 1 }));
