@@ -1,5 +1,6 @@
 //! Data edges, each case the smallest workflow that shows it.
 
+use protocol::ErrorCode;
 use runeglass_tests::short::{condition, echo, gather, go, node, split, trigger};
 use serde_json::{Value, json};
 
@@ -62,6 +63,17 @@ async fn what_is_behind_the_pieces_of_a_text_is_counted_together() {
         let ran = go(nodes, edges, json!("a b\n\nc a d")).await;
         assert_eq!(ran.output("all"), expected, "{kind}");
     }
+}
+
+#[tokio::test]
+async fn a_limit_that_one_item_breaks_ends_the_execution() {
+    let cross = node("x", "cross", json!({"max_output_count": 3}));
+    let nodes =
+        vec![trigger(), for_each("i"), for_each("l"), for_each("r"), cross, collect("pairs"), collect("all")];
+    let edges = "t>i.input_list i>l.input_list i>r.input_list l>x.left r>x.right x.left>pairs pairs>all";
+    let ran = go(nodes, edges, json!([[1], [1, 2]])).await;
+    let code = ran.completion.error.as_ref().map(|error| error.code);
+    assert_eq!((code, ran.firings("all")), (Some(ErrorCode::LimitExceeded), 0));
 }
 
 #[tokio::test]
