@@ -77,6 +77,15 @@ async fn a_limit_that_one_item_breaks_ends_the_execution() {
 }
 
 #[tokio::test]
+async fn what_is_null_is_not_edited_as_if_it_were_something_else() {
+    let assignments = json!([{"name": "y", "value": 1}]);
+    let edit = node("n", "edit", json!({"target_path": "$inputs.x", "assignments": assignments}));
+    let ran = go(vec![trigger(), edit], "t.x>n.x", json!({"x": null})).await;
+    let code = ran.completion.error.map(|error| error.code);
+    assert_eq!(code, Some(ErrorCode::InvalidParameter));
+}
+
+#[tokio::test]
 async fn the_size_of_a_batch_may_come_from_an_earlier_node() {
     let batch = node("b", "batch", json!({"size": "$t.size"}));
     let nodes = vec![trigger(), for_each("e"), batch, collect("all")];

@@ -45,7 +45,10 @@ impl Kind for Edit {
     }
 
     fn work(&self, firing: &Firing<'_>) -> Result<Work, NodeError> {
-        let mut named = ["target_path", "array_path"].into_iter().filter_map(|name| firing.parameter(name));
+        // What is written as `null` is left out; what turns out to be `null` is nothing that has fields.
+        let is_left_out = |name: &str| firing.node.source.parameters.get(name).is_some_and(Value::is_null);
+        let paths = ["target_path", "array_path"].into_iter().filter(|name| !is_left_out(name));
+        let mut named = paths.filter_map(|name| firing.parameters.get(name));
         let source = match named.find(|source| source.as_str() != Some("")) {
             Some(source) => source.clone(),
             None => firing.context.get("$json").map_or_else(|| json!({}), |payload| payload.value().clone()),
