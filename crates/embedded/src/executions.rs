@@ -28,7 +28,7 @@ pub struct Executions {
 
 pub struct Execution {
     id: ExecutionId,
-    ledger: Ledger,
+    pub ledger: Ledger,
     stopped: watch::Sender<bool>,
     has_turn: bool,
 }
@@ -75,6 +75,7 @@ impl Execution {
             definition: Payload::new(definition),
             input: start.input.clone(),
             starts: start.starts.clone().unwrap_or_else(everywhere),
+            origin: start.origin.clone(),
         });
         let ledger = Ledger::new(start.execution_id.clone(), Arc::clone(&start.plan));
         let mut execution = Self::over(start.execution_id.clone(), ledger);
@@ -178,11 +179,18 @@ impl Execution {
             let broken = error.as_ref().is_some_and(|error| error.code.is_breakdown());
             let status = if broken { ExecutionStatus::Failed } else { ExecutionStatus::Halted };
             events.push(self.end(at, status, error)?);
-        } else if self.ledger.is_quiet() {
-            let (status, error) = self.verdict();
-            events.push(self.end(at, status, error)?);
+        } else {
+            events.extend(self.end_if_quiet(at)?);
         }
         Ok(events)
+    }
+
+    pub fn end_if_quiet(&mut self, at: Millis) -> Result<Option<Event>, LedgerError> {
+        if !self.ledger.is_quiet() {
+            return Ok(None);
+        }
+        let (status, error) = self.verdict();
+        self.end(at, status, error).map(Some)
     }
 
     /// Nothing is under way any more. That is the end, unless somebody still waits.
@@ -217,7 +225,7 @@ impl Execution {
         opened.message.resumed.and(opened.started)
     }
 
-    fn firing(&self, receipt: &Receipt) -> Option<Firing> {
+    pub fn firing(&self, receipt: &Receipt) -> Option<Firing> {
         let message = &self.ledger.get(&receipt.message_id)?.message;
         // A receipt of an attempt that is over has no say any more.
         if message.attempt != receipt.attempt {
@@ -231,7 +239,7 @@ impl Execution {
         })
     }
 
-    fn append(&mut self, at: Millis, fact: Fact) -> Result<Event, LedgerError> {
+    pub fn append(&mut self, at: Millis, fact: Fact) -> Result<Event, LedgerError> {
         let mut event = Event { execution_id: self.id.clone(), seq: self.ledger.position() + 1, at, fact };
         let heard = self.ledger.apply(&event)?;
         event.fact.note(heard);

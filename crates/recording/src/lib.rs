@@ -12,6 +12,7 @@ mod detail;
 mod diff;
 mod document;
 mod explain;
+pub mod fork;
 mod insight;
 mod ledger;
 mod path;
