@@ -1,8 +1,8 @@
-# The words to remember: run, test, lint, bench, storm. Each sets up what it needs and says what it is doing.
+# The words to remember: run, test, lint, bench, storm, cluster. Each sets up what it needs and says what it is doing.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint bench storm generate
+.PHONY: help run build test lint bench storm cluster screenshots generate
 
 UI_SOURCES := $(shell find ui/src ui/public ui/index.html ui/*.json ui/*.ts -type f 2>/dev/null)
 UI_PACKAGES := ui/node_modules/.package-lock.json
@@ -12,8 +12,10 @@ help:
 	@echo "make run       open Runeglass with the sample workflows (in a browser where there is no display)"
 	@echo "make test      everything: lints, Rust, user interface, browser and desktop end to end"
 	@echo "make lint      rustfmt, clippy, tsc and eslint"
-	@echo "make bench     how fast it is here, beside Node-RED and a bare skeleton (a release build)"
+	@echo "make bench     how fast it is here, beside Node-RED, Celery and a bare skeleton (a release build)"
 	@echo "make storm     a million random workflows against the oracle (a release build)"
+	@echo "make cluster   a private RabbitMQ and Redis with two workers, to try the cluster (until Ctrl-C)"
+	@echo "make screenshots ten scenes of the window in two sizes and two themes, in target/screenshots"
 	@echo "make generate  write the TypeScript and the JSON Schema that are made from the Rust types"
 
 run: build
@@ -48,14 +50,23 @@ lint: $(UI_BUILT)
 	@node .make/test.mjs lint
 
 bench: $(UI_BUILT)
-	@.make/packages run
+	@.make/packages test
 	@echo "Building for speed (the first time takes several minutes) …"
 	@cargo build --release --locked -p runeglass-cli
-	@target/release/runeglass bench --node-red .make/node-red.mjs
+	@.make/with-servers target/release/runeglass bench --node-red .make/node-red.mjs --celery .make/celery.py
 
 storm: $(UI_BUILT)
 	@.make/packages run
 	@RUNEGLASS_SEEDS=1000000 cargo test --release --locked -p runeglass-tests --test model -- --nocapture
+
+cluster:
+	@.make/packages test
+	@$(MAKE) --no-print-directory build
+	@exec .make/with-servers .make/cluster
+
+screenshots: build
+	@.make/packages test
+	@cd ui && npm run --silent screenshots
 
 generate:
 	@RUNEGLASS_GENERATE=1 cargo test --workspace --locked --test generated --test stories

@@ -1,12 +1,15 @@
 //! What the tests of the whole house share: the binaries, temporary places, large workflows, private servers.
 
 pub mod cases;
+pub mod clustered;
 pub mod http;
 pub mod local;
 pub mod model;
 pub mod outside;
+pub mod proxy;
 pub mod servers;
 pub mod short;
+pub mod story;
 pub mod workflows;
 
 use std::{

@@ -13,15 +13,25 @@ use std::{
 pub struct Redis {
     server: Ended,
     pub url: String,
+    pub port: u16,
     _folder: tempfile::TempDir,
 }
 
 pub struct RabbitMq {
     // In this order: the broker goes before the port mapper it talks to.
-    _broker: Broker,
+    broker: Broker,
     _port_mapper: Ended,
     pub url: String,
-    _folder: tempfile::TempDir,
+    pub port: u16,
+    places: Places,
+    folder: tempfile::TempDir,
+}
+
+/// The ports of a broker besides the one for clients.
+#[derive(Clone, Copy)]
+struct Places {
+    distribution: u16,
+    mapper: u16,
 }
 
 /// What is started is a script; the broker itself is the process whose id it writes down.
@@ -30,14 +40,25 @@ struct Broker {
     pid_file: PathBuf,
 }
 
-impl Drop for Broker {
-    fn drop(&mut self) {
+impl Broker {
+    fn end(&mut self) {
         if let Ok(pid) = fs::read_to_string(&self.pid_file) {
-            // It may have ended by itself; then there is nothing to do.
-            drop(Command::new("kill").args(["-9", pid.trim()]).status());
+            signal("-9", pid.trim());
         }
         drop(self.script.0.wait());
+        drop(fs::remove_file(&self.pid_file));
     }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Sends a signal to a process that we have started. It may have ended by itself; then there is nothing to do.
+pub fn signal(name: &str, process: &str) {
+    drop(Command::new("kill").args([name, process]).stderr(Stdio::null()).status());
 }
 
 /// A child process that does not outlive its owner.
@@ -55,26 +76,28 @@ impl Drop for Ended {
 const PATIENCE: u32 = 600;
 
 impl Redis {
+    /// Keeps nothing on disk.
     pub fn start() -> Self {
+        Self::with(&["--appendonly", "no"])
+    }
+
+    /// Keeps what is written.
+    pub fn start_durable() -> Self {
+        Self::with(&["--appendonly", "yes"])
+    }
+
+    fn with(settings: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let port = free_port();
         let server = Command::new("redis-server")
-            .args([
-                "--port",
-                &port.to_string(),
-                "--bind",
-                "127.0.0.1",
-                "--save",
-                "",
-                "--appendonly",
-                "no",
-                "--dir",
-            ])
+            .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--dir"])
             .arg(folder.path())
+            .args(settings)
             .stdout(log(folder.path()))
             .spawn()
             .expect("redis-server starts; `.make/packages test` installs it");
-        let redis = Self { server: Ended(server), url: format!("redis://127.0.0.1:{port}"), _folder: folder };
+        let url = format!("redis://127.0.0.1:{port}");
+        let redis = Self { server: Ended(server), url, port, _folder: folder };
         wait("Redis", port, b"PING\r\n", b"+PONG");
         redis
     }
@@ -88,7 +111,7 @@ impl RabbitMq {
     pub fn start() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let home = folder.path();
-        let (port, distribution, mapper) = (free_port(), free_port(), free_port());
+        let (port, places) = (free_port(), Places { distribution: free_port(), mapper: free_port() });
         fs::write(home.join("env"), "").expect("written");
         fs::write(home.join("plugins"), "[].").expect("written");
         let settings = format!(
@@ -96,42 +119,55 @@ impl RabbitMq {
         );
         fs::write(home.join("rabbitmq.conf"), settings).expect("written");
         let port_mapper = Command::new("epmd")
-            .args(["-port", &mapper.to_string(), "-address", "127.0.0.1"])
+            .args(["-port", &places.mapper.to_string(), "-address", "127.0.0.1"])
             .stdout(Stdio::null())
+            .stderr(Stdio::null())
             .spawn()
             .expect("epmd starts; `.make/packages test` installs it");
         let port_mapper = Ended(port_mapper);
         // Before the broker looks for it, or the broker would start one that outlives us.
-        wait("epmd", mapper, b"", b"");
-        let server = Command::new("/usr/lib/rabbitmq/bin/rabbitmq-server")
-            .current_dir(home)
-            .env("HOME", home)
-            .env("RABBITMQ_NODENAME", format!("t{port}@localhost"))
-            .env("RABBITMQ_NODE_IP_ADDRESS", "127.0.0.1")
-            .env("RABBITMQ_NODE_PORT", port.to_string())
-            .env("RABBITMQ_DIST_PORT", distribution.to_string())
-            .env("ERL_EPMD_PORT", mapper.to_string())
-            .env("ERL_EPMD_ADDRESS", "127.0.0.1")
-            .env("RABBITMQ_MNESIA_BASE", home.join("data"))
-            .env("RABBITMQ_LOG_BASE", home.join("log"))
-            .env("RABBITMQ_PID_FILE", home.join("pid"))
-            .env("RABBITMQ_CONF_ENV_FILE", home.join("env"))
-            .env("RABBITMQ_CONFIG_FILE", home.join("rabbitmq"))
-            .env("RABBITMQ_ENABLED_PLUGINS_FILE", home.join("plugins"))
-            .env("RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS", "+sbwt none")
-            .stdout(log(home))
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("rabbitmq-server starts; `.make/packages test` installs it");
-        let rabbit = Self {
-            _broker: Broker { script: Ended(server), pid_file: home.join("pid") },
+        wait("epmd", places.mapper, b"", b"");
+        Self {
+            broker: Broker { script: launch(home, port, places), pid_file: home.join("pid") },
             _port_mapper: port_mapper,
             url: format!("amqp://guest:guest@127.0.0.1:{port}/%2f"),
-            _folder: folder,
-        };
-        wait("RabbitMQ", port, b"AMQP\0\0\x09\x01", b"\x01");
-        rabbit
+            port,
+            places,
+            folder,
+        }
     }
+
+    /// Ends the broker as a power failure would, and starts it again on what it has kept.
+    pub fn crash(&mut self) {
+        self.broker.end();
+        self.broker.script = launch(self.folder.path(), self.port, self.places);
+    }
+}
+
+fn launch(home: &Path, port: u16, places: Places) -> Ended {
+    let server = Command::new("/usr/lib/rabbitmq/bin/rabbitmq-server")
+        .current_dir(home)
+        .env("HOME", home)
+        .env("RABBITMQ_NODENAME", format!("t{port}@localhost"))
+        .env("RABBITMQ_NODE_IP_ADDRESS", "127.0.0.1")
+        .env("RABBITMQ_NODE_PORT", port.to_string())
+        .env("RABBITMQ_DIST_PORT", places.distribution.to_string())
+        .env("ERL_EPMD_PORT", places.mapper.to_string())
+        .env("ERL_EPMD_ADDRESS", "127.0.0.1")
+        .env("RABBITMQ_MNESIA_BASE", home.join("data"))
+        .env("RABBITMQ_LOG_BASE", home.join("log"))
+        .env("RABBITMQ_PID_FILE", home.join("pid"))
+        .env("RABBITMQ_CONF_ENV_FILE", home.join("env"))
+        .env("RABBITMQ_CONFIG_FILE", home.join("rabbitmq"))
+        .env("RABBITMQ_ENABLED_PLUGINS_FILE", home.join("plugins"))
+        .env("RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS", "+sbwt none")
+        .stdout(log(home))
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("rabbitmq-server starts; `.make/packages test` installs it");
+    let server = Ended(server);
+    wait("RabbitMQ", port, b"AMQP\0\0\x09\x01", b"\x01");
+    server
 }
 
 fn free_port() -> u16 {

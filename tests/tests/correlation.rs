@@ -10,6 +10,7 @@ use engine::{
 };
 use runeglass_tests::{
     cases::{says, seen, text, workflow},
+    clustered::{Crew, Servers},
     local,
     model::{
         Dice,
@@ -222,6 +223,29 @@ impl Runs {
             self.run(&format!("with a crash {crash:?}"), world);
         }
     }
+}
+
+/// The same cases on RabbitMQ and Redis, with two workers.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_case_on_the_cluster() {
+    let servers = Servers::start();
+    let crew = Crew::start(&servers, "cases.").await;
+    let cases = cases();
+    let (mut failing, mut count) = (Vec::new(), 0);
+    for case in cases.iter().filter(|case| case["type"] == "runtime") {
+        // What is refused before it runs is refused on every backend; others have seen to that.
+        let loaded = workflow(case)
+            .map(|workflow| engine::load(workflow.to_string().as_bytes(), &Limits::default()).plan);
+        let Ok(Some(plan)) = loaded else { continue };
+        let id = text(&case["id"]);
+        let events = crew.run(&id, Arc::clone(&plan), json!({})).await;
+        let differences = seen(&plan, &events).differences(&case["expect"]);
+        failing.extend(differences.into_iter().map(|difference| format!("{id}: {difference}")));
+        count += 1;
+    }
+    crew.close().await;
+    println!("{count} cases ran on the cluster");
+    assert!(failing.is_empty() && count > 0, "failing cases:\n{}", failing.join("\n"));
 }
 
 /// What differs in any mode, and how many runs that took.

@@ -10,7 +10,7 @@ use runeglass_tests::model::{
 
 #[test]
 fn random_data_edges_mean_what_the_oracle_says() {
-    let Tally { runs, crashes, duplicates, timers, halts, retries, .. } = storm(Model::Data, 6_000);
+    let Tally { runs, crashes, duplicates, timers, halts, retries, .. } = storm(Model::Data, 5_000);
     // A few seeds, to look at one of them, prove nothing and need not.
     if runs < 1_000 {
         return;

@@ -577,3 +577,13 @@ async fn items_of_pieces_are_items_of_the_whole() {
     assert_eq!(ran.output("all"), json!(["a0", "b1", "c2", "d3", "e4"]));
     assert_eq!(ran.output("places"), json!([0, 1, 2, 3, 4]));
 }
+
+/// The clock of these tests stands still while something can be done; what is ready cannot be where every hand sleeps.
+#[tokio::test]
+async fn more_items_take_their_time_than_there_are_hands() {
+    let nodes =
+        vec![trigger(), split("s", "$trigger"), node("n", "simulate", json!({"latency_ms": 2})), gather("a")];
+    let items: Vec<u32> = (0..65).collect();
+    let ran = go(nodes, "t>s s>n n>a", json!(items)).await;
+    assert_eq!((ran.firings("n"), ran.ended_at()), (65, 4));
+}

@@ -3,67 +3,24 @@
 
 use std::{fs, sync::Arc};
 
-use protocol::{Event, Fact};
+use protocol::Event;
 use recording::{Ledger, ViewFold};
-use runeglass_tests::{local, repository};
+use runeglass_tests::{local, repository, story};
 
 async fn run(plan: Arc<engine::Plan>) -> Vec<Event> {
     let input = plan.workflow.sample_input.clone().unwrap_or_default();
     local::run(plan, input).await.events
 }
 
-fn told(events: &[Event]) -> String {
-    let mut lines: Vec<String> = events.iter().filter_map(line).collect();
-    lines.sort();
-    let last = match &events[events.len() - 1].fact {
-        Fact::ExecutionEnded(ended) => format!("{:?} after {} ms", ended.status, events[events.len() - 1].at),
-        other => format!("no end: {other:?}"),
-    };
-    lines.push(last);
-    lines.join("\n") + "\n"
-}
-
-fn line(event: &Event) -> Option<String> {
-    let (firing, duration, outcome, taken) = match &event.fact {
-        Fact::NodeSucceeded(done) => {
-            (&done.firing, done.duration, done.output.text().to_owned(), &done.taken)
-        }
-        Fact::NodeFailed(done) => {
-            let error = format!("FAILED {}", serde_json::to_string(&done.error).expect("JSON"));
-            (&done.firing, done.duration, error, &done.taken)
-        }
-        _ => return None,
-    };
-    let edges: Vec<&str> = taken.iter().map(|edge| edge.as_str()).collect();
-    let key = firing.lineage.key();
-    Some(format!(
-        "{}[{key}] at {} ms, took {duration} ms: {outcome} → {}",
-        firing.node_id,
-        event.at,
-        edges.join(", ")
-    ))
-}
-
 #[tokio::test]
 async fn every_sample() {
-    let stories = repository().join("tests/stories");
-    for entry in fs::read_dir(repository().join("workflows")).expect("samples").flatten() {
-        let path = entry.path();
-        let plan = session::read_workflow(&path).plan.expect("samples are valid");
-        let events = run(plan).await;
-        let story = told(&events);
-        let committed = stories.join(path.with_extension("txt").file_name().expect("a name"));
+    for sample in story::samples() {
+        let events = run(Arc::clone(&sample.plan)).await;
         if std::env::var_os("RUNEGLASS_GENERATE").is_some() {
-            fs::write(&committed, story).expect("written");
-            continue;
+            fs::write(&sample.committed, story::told(&events)).expect("written");
+        } else {
+            sample.check(&events);
         }
-        let expected = fs::read_to_string(&committed).unwrap_or_default();
-        assert_eq!(
-            story,
-            expected,
-            "{} tells another story; `make generate` if that is right",
-            path.display()
-        );
     }
 }
 

@@ -1,10 +1,7 @@
 /** Finding one's way: the palette, the areas of fan-outs, the notes of the file; and everybody can use all of it. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seriousFindings } from './harness/axe';
 import { Stage, byId } from './harness/stage';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 let stage: Stage;
 
@@ -13,24 +10,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => stage?.close());
-
-interface Finding {
-  id: string;
-  impact: string | null;
-  nodes: { target: unknown[] }[];
-}
-
-/** What axe finds that keeps somebody from using the page. */
-async function seriousFindings(): Promise<string[]> {
-  await stage.page.evaluate(AXE);
-  const violations = await stage.page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run: (where: Document, options: object) => Promise<{ violations: Finding[] }> } };
-    // The name of a card begins with its title, and tells in words what the numbers on it show: it does not repeat them.
-    return (await axe.run(document, { rules: { 'label-content-name-mismatch': { enabled: false } } })).violations;
-  });
-  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).slice(0, 3).join(', ')}`);
-}
 
 const open = async (query: string): Promise<void> => {
   await stage.page.keyboard.press('Control+k');
@@ -97,13 +76,13 @@ describe('finding', () => {
     for (const tab of ['timeline', 'items', 'waits']) {
       await stage.page.click(byId(`tab-${tab}`));
       await stage.page.click(byId('node-first'));
-      found[tab] = await seriousFindings();
+      found[tab] = await seriousFindings(stage.page);
     }
     await open('');
-    found.palette = await seriousFindings();
+    found.palette = await seriousFindings(stage.page);
     await stage.page.keyboard.press('Escape');
     await stage.page.emulateMedia({ colorScheme: 'dark' });
-    found.dark = await seriousFindings();
+    found.dark = await seriousFindings(stage.page);
     expect(found).toEqual({ timeline: [], items: [], waits: [], palette: [], dark: [] });
   });
 

@@ -1,34 +1,7 @@
 /** Joins looked through, everything that waits, and travelling in time, in a real browser. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Stage, byId } from './harness/stage';
-
-const node = (id: string, type: string, name: string, parameters: object = {}): object => ({ id, type, name, parameters });
-
-/** Item 37 rests for a while; one branch of the merge does too. */
-const STUCK = {
-  name: 'Stuck on one',
-  nodes: [
-    node('start', 'trigger', 'Start'),
-    node('each', 'split', 'Each parcel', { input_array: '{{ Array.from({ length: 100 }, (_, index) => index) }}' }),
-    node('odd', 'conditional', 'Is it 37?', { expression: '$item === 37', true_edge_id: 'yes', false_edge_id: 'no' }),
-    node('rest', 'wait', 'Customs', { mode: 'interval', amount: 600, unit: 'seconds' }),
-    node('weigh', 'log', 'Weigh it', { message: '$item' }),
-    node('all', 'aggregator', 'All parcels'),
-    node('label', 'log', 'Print the label', { message: 'label' }),
-    node('both', 'merge', 'Ready to ship'),
-  ],
-  edges: [
-    { id: 'a', src: 'start', dst: 'each' },
-    { id: 'b', src: 'each', dst: 'odd' },
-    { id: 'yes', src: 'odd', dst: 'rest', label: 'yes' },
-    { id: 'no', src: 'odd', dst: 'weigh', label: 'no' },
-    { id: 'c', src: 'rest', dst: 'all' },
-    { id: 'd', src: 'weigh', dst: 'all' },
-    { id: 'e', src: 'start', dst: 'label' },
-    { id: 'f', src: 'all', dst: 'both' },
-    { id: 'g', src: 'label', dst: 'both' },
-  ],
-};
+import { STUCK } from './harness/stories';
 
 let stage: Stage;
 

@@ -170,6 +170,8 @@ describe('runeglass serve', () => {
     await page.click(byId('theme-toggle'));
     expect(await theme()).toBe('dark');
     await page.click(byId('theme-toggle'));
+    expect(await theme()).toBe('contrast');
+    await page.click(byId('theme-toggle'));
     await page.emulateMedia({ colorScheme: 'light' });
     await soon('the page to follow the system again', async () => ((await theme()) === 'light' ? true : null));
   });

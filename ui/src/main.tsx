@@ -4,7 +4,7 @@ import { chooseBridge } from './bridge/choose';
 import './shared/theme.css';
 import './shared/base.css';
 import { App } from './shell/App';
-import { applyTheme } from './shell/useTheme';
+import { applyPresenter, applyTheme } from './shell/useTheme';
 import { connect } from './state/actions';
 import { useStore } from './state/store';
 
@@ -13,6 +13,7 @@ if (!root) throw new Error('The page has no root element.');
 
 // Before the first picture, so that a dark page does not flash.
 applyTheme(useStore.getState().preferences.theme);
+applyPresenter(useStore.getState().preferences.presenter);
 connect(chooseBridge());
 createRoot(root).render(
   <StrictMode>

@@ -1,6 +1,7 @@
 //! `runeglass`: the engine and its tools on the command line.
 
 mod bench;
+mod cluster;
 mod compare;
 mod credentials;
 mod dead_letters;
@@ -11,6 +12,7 @@ mod export;
 mod find;
 mod fork;
 mod import;
+mod metrics;
 mod outcome;
 mod plan;
 mod progress;
@@ -47,7 +49,7 @@ Exit codes: 0 completed, 1 failed or halted, 2 invalid workflow or usage, 3 infr
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a workflow here, in this process.
+    /// Run a workflow here, in this process, or on a cluster.
     Run(run::RunArguments),
     /// Go on with the executions in a store that a crash or a restart interrupted.
     Resume(run::ResumeArguments),
@@ -63,6 +65,12 @@ enum Command {
     Plan(plan::PlanArguments),
     /// Show the user interface in a browser, on this machine only.
     Serve(serve::ServeArguments),
+    /// Work for a cluster on RabbitMQ and Redis.
+    Worker(cluster::WorkerArguments),
+    /// Keep the recordings of a cluster.
+    Master(cluster::MasterArguments),
+    /// End an execution on a cluster.
+    Cancel(cluster::CancelArguments),
     /// Write one execution as one file that opens anywhere.
     Export(export::ExportArguments),
     /// Take an execution from a file into a store.
@@ -98,6 +106,9 @@ async fn main() -> ExitCode {
         Command::Plan(arguments) => plan::plan(&arguments),
         Command::Bench(arguments) => bench::bench(arguments).await,
         Command::Serve(arguments) => serve::serve(arguments).await,
+        Command::Worker(arguments) => cluster::worker(arguments).await,
+        Command::Master(arguments) => cluster::master(arguments).await,
+        Command::Cancel(arguments) => cluster::cancel(arguments).await,
         Command::Export(arguments) => export::export(arguments).await,
         Command::Import(arguments) => import::import(arguments).await,
         Command::Replay(arguments) => replay::replay(arguments).await,

@@ -57,6 +57,11 @@ impl CommandError {
         Self::Problem(Problem::new(ProblemCode::Infrastructure, format!("cannot {what}: {error}"), hint))
     }
 
+    /// Something went wrong with a server.
+    pub fn elsewhere(what: impl std::fmt::Display) -> Self {
+        Self::Problem(Problem::new(ProblemCode::Unreachable, what.to_string(), "look at RabbitMQ and Redis"))
+    }
+
     /// Tells the user and gives the way the command ends.
     pub fn report(&self) -> Outcome {
         let (problem, outcome) = match self {

@@ -4,14 +4,17 @@ use std::{
     fs::File,
     io::{BufWriter, Read, Write},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use clap::Args;
-use protocol::{CompletionMessage, Payload, StatusLine};
+use engine::Plan;
+use protocol::{CompletionMessage, Payload, Problem, ProblemCode, StatusLine};
 use runtime::Clock;
-use session::{AddressPolicy, Keep, Options, Session, Statuses};
+use session::{AddressPolicy, Cluster, ClusterAddress, Keep, Options, Session, Statuses, cluster_problem};
 
 use crate::{
+    cluster::NameArguments,
     outcome::{CommandError, Outcome, say, unwritable},
     progress::Progress,
     reach::ReachArguments,
@@ -42,6 +45,24 @@ pub struct RunArguments {
     /// Let time pass at once, in order, on a simulated clock.
     #[arg(long)]
     virtual_time: bool,
+    #[command(flatten)]
+    elsewhere: ElsewhereArguments,
+}
+
+/// Where it runs, if not in this process.
+#[derive(Args)]
+#[group(id = "elsewhere")]
+struct ElsewhereArguments {
+    /// Run on the cluster at this RabbitMQ and --redis.
+    #[arg(long, value_name = "URL", requires = "redis", conflicts_with_all = ["store", "virtual_time"])]
+    amqp: Option<String>,
+    #[arg(long, value_name = "URL", requires = "amqp")]
+    redis: Option<String>,
+    /// Start it on the cluster, print its id and do not wait.
+    #[arg(long, requires = "amqp")]
+    detach: bool,
+    #[command(flatten)]
+    names: NameArguments,
 }
 
 #[derive(Args)]
@@ -83,6 +104,10 @@ pub async fn run(arguments: RunArguments) -> Result<Outcome, CommandError> {
     let Some(plan) = loaded.plan else { return Err(CommandError::Said(Outcome::Invalid)) };
     let input = arguments.input.as_deref().map(read_input).transpose()?;
     let mut output = Output::open(&arguments.output)?;
+    if let (Some(amqp), Some(redis)) = (&arguments.elsewhere.amqp, &arguments.elsewhere.redis) {
+        let address = arguments.elsewhere.names.at(amqp, redis);
+        return run_elsewhere(&arguments, &address, plan, input, output).await;
+    }
 
     let clock = Clock::system();
     let clock = if arguments.virtual_time { Clock::simulated(clock.now()) } else { clock };
@@ -108,6 +133,51 @@ pub async fn run(arguments: RunArguments) -> Result<Outcome, CommandError> {
     arguments.output.write_metrics(&session)?;
     output.close(&completion)?;
     Ok(completion.status.into())
+}
+
+/// Starts it on a cluster and follows it there.
+async fn run_elsewhere(
+    arguments: &RunArguments,
+    address: &ClusterAddress,
+    plan: Arc<Plan>,
+    input: Option<Payload>,
+    mut output: Output,
+) -> Result<Outcome, CommandError> {
+    let cluster = arguments.elsewhere.names.patiently(|| Cluster::connect(address)).await?;
+    let name = session::stem(&arguments.file);
+    let title = plan.workflow.name.clone().unwrap_or_else(|| name.clone());
+    let nodes = plan.nodes.len();
+    let path = arguments.file.file_name().map(|name| name.to_string_lossy().into_owned());
+    let id = cluster.start(plan, &name, path, input).await?;
+    if arguments.elsewhere.detach {
+        say(id.as_str())?;
+        return Ok(Outcome::Completed);
+    }
+    let mut progress = output.progress(&title, nodes);
+    let mut follower = cluster.follow(&id).await?;
+    let mut asked = false;
+    loop {
+        let next = tokio::select! {
+            next = follower.next() => next.map_err(|error| cluster_problem(&error))?,
+            _ = tokio::signal::ctrl_c(), if !asked => {
+                cluster.cancel(&id).await?;
+                asked = true;
+                continue;
+            }
+        };
+        let Some((_, lines)) = next else { break };
+        for line in lines {
+            if let Some(completion) = output.pass_on(line, &mut progress)? {
+                output.close(&completion)?;
+                return Ok(completion.status.into());
+            }
+        }
+    }
+    Err(CommandError::Problem(Problem::new(
+        ProblemCode::Infrastructure,
+        format!("the log of {id} ends without an end"),
+        "somebody else may write to the same keys; choose another --queue-prefix",
+    )))
 }
 
 pub async fn resume(arguments: ResumeArguments) -> Result<Outcome, CommandError> {
@@ -153,19 +223,8 @@ async fn follow(
             problem = &mut trouble => return Err(problem.into()),
         };
         let Some(line) = line else { break };
-        output.write(&line)?;
-        match line {
-            StatusLine::Status(status) => {
-                if let Some(progress) = progress {
-                    progress.status(&status);
-                }
-            }
-            StatusLine::Completion(completion) => {
-                if let Some(progress) = progress {
-                    progress.completion(&completion);
-                }
-                return Ok(*completion);
-            }
+        if let Some(completion) = output.pass_on(line, progress)? {
+            return Ok(completion);
         }
     }
     // The feed ends early only when the engine has stopped; it has said why, or is about to.
@@ -228,6 +287,29 @@ impl Output {
     /// People get lines on stderr unless messages are on stdout already.
     fn progress(&self, title: &str, nodes: usize) -> Option<Progress> {
         (!self.on_stdout && !self.json).then(|| Progress::new(title, nodes))
+    }
+
+    /// Writes a message and shows it; gives the completion, which is the last one.
+    fn pass_on(
+        &mut self,
+        line: StatusLine,
+        progress: &mut Option<Progress>,
+    ) -> Result<Option<CompletionMessage>, CommandError> {
+        self.write(&line)?;
+        match line {
+            StatusLine::Status(status) => {
+                if let Some(progress) = progress {
+                    progress.status(&status);
+                }
+                Ok(None)
+            }
+            StatusLine::Completion(completion) => {
+                if let Some(progress) = progress {
+                    progress.completion(&completion);
+                }
+                Ok(Some(*completion))
+            }
+        }
     }
 
     fn write(&mut self, line: &StatusLine) -> Result<(), CommandError> {

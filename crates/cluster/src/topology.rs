@@ -9,48 +9,107 @@ use lapin::{
 
 use crate::ClusterError;
 
-const HOUR_MILLIS: i64 = 3_600_000;
+const SECOND_MILLIS: i64 = 1_000;
+const HOUR_MILLIS: i64 = 3_600 * SECOND_MILLIS;
+const PRIORITIES: i32 = 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
     Execution,
     Status,
     Completion,
+    /// Joins that were not complete in time.
+    Timeout,
+    /// What the house could not deal with comes back after a while. One queue for each delay, so that a long one does
+    /// not hold up a short one behind it.
+    Later(Delay),
     /// Messages that no worker will take any more, kept with the reason.
     Parking,
 }
 
-impl Queue {
-    pub const ALL: [Self; 4] = [Self::Execution, Self::Status, Self::Completion, Self::Parking];
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delay {
+    First,
+    Second,
+    Third,
+}
 
-    fn suffix(self) -> &'static str {
+impl Delay {
+    /// The delay before the next try, after so many; none are left after the third.
+    pub fn after(tries: u32) -> Option<Self> {
+        [Self::First, Self::Second, Self::Third].get(tries as usize).copied()
+    }
+
+    fn seconds(self) -> i64 {
         match self {
-            Self::Execution => "workflow.execution",
-            Self::Status => "workflow.node.status",
-            Self::Completion => "workflow.completion",
-            Self::Parking => "workflow.execution.parking",
+            Self::First => 5,
+            Self::Second => 25,
+            Self::Third => 125,
+        }
+    }
+}
+
+impl Queue {
+    pub const ALL: [Self; 8] = [
+        Self::Parking,
+        Self::Execution,
+        Self::Status,
+        Self::Completion,
+        Self::Timeout,
+        Self::Later(Delay::First),
+        Self::Later(Delay::Second),
+        Self::Later(Delay::Third),
+    ];
+
+    fn suffix(self) -> String {
+        match self {
+            Self::Execution => "workflow.execution".to_owned(),
+            Self::Status => "workflow.node.status".to_owned(),
+            Self::Completion => "workflow.completion".to_owned(),
+            Self::Timeout => "workflow.timeout.process".to_owned(),
+            Self::Later(delay) => format!("workflow.execution.retry.{}s", delay.seconds()),
+            Self::Parking => "workflow.execution.parking".to_owned(),
         }
     }
 
     /// How long a message may wait; the parking queue keeps what it has.
     fn time_to_live_millis(self) -> Option<i64> {
         match self {
-            Self::Execution => Some(24 * HOUR_MILLIS),
+            Self::Execution | Self::Timeout => Some(24 * HOUR_MILLIS),
             Self::Status => Some(HOUR_MILLIS),
             Self::Completion => Some(7 * 24 * HOUR_MILLIS),
+            Self::Later(delay) => Some(delay.seconds() * SECOND_MILLIS),
             Self::Parking => None,
         }
     }
 }
 
+/// How the broker keeps the queues that hold work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    #[default]
+    Classic,
+    /// Kept on several brokers, without priorities.
+    Quorum,
+}
+
 #[derive(Clone, Debug)]
 pub struct Topology {
     prefix: String,
+    kind: Kind,
 }
 
 impl Topology {
     pub fn new(prefix: &str) -> Self {
-        Self { prefix: prefix.to_owned() }
+        Self::of_kind(prefix, Kind::default())
+    }
+
+    pub fn of_kind(prefix: &str, kind: Kind) -> Self {
+        Self { prefix: prefix.to_owned(), kind }
+    }
+
+    pub fn prefix(&self) -> &str {
+        &self.prefix
     }
 
     pub fn exchange(&self) -> String {
@@ -71,35 +130,74 @@ impl Topology {
         for (name, kind) in
             [(self.exchange(), ExchangeKind::Topic), (self.dead_letters(), ExchangeKind::Fanout)]
         {
-            channel.exchange_declare(ShortString::from(name), kind, durable, FieldTable::default()).await?;
+            let declared = channel.exchange_declare(
+                ShortString::from(name.clone()),
+                kind,
+                durable,
+                FieldTable::default(),
+            );
+            declared.await.map_err(|error| self.refused(name, error))?;
         }
         for queue in Queue::ALL {
-            let name = ShortString::from(self.queue(queue));
-            let durable = QueueDeclareOptions { durable: true, ..QueueDeclareOptions::default() };
-            channel.queue_declare(name.clone(), durable, self.arguments(queue)).await?;
-            let (exchange, key) = match queue {
-                Queue::Parking => (self.dead_letters(), ShortString::from("")),
-                Queue::Execution | Queue::Status | Queue::Completion => (self.exchange(), name.clone()),
-            };
-            let exchange = ShortString::from(exchange);
-            channel
-                .queue_bind(name, exchange, key, QueueBindOptions::default(), FieldTable::default())
-                .await?;
+            self.declare_queue(channel, queue)
+                .await
+                .map_err(|error| self.refused(self.queue(queue), error))?;
         }
         Ok(())
+    }
+
+    async fn declare_queue(&self, channel: &Channel, queue: Queue) -> Result<(), lapin::Error> {
+        let name = ShortString::from(self.queue(queue));
+        let durable = QueueDeclareOptions { durable: true, ..QueueDeclareOptions::default() };
+        channel.queue_declare(name.clone(), durable, self.arguments(queue)).await?;
+        let (exchange, key) = match queue {
+            Queue::Parking => (self.dead_letters(), ShortString::from("")),
+            Queue::Execution | Queue::Status | Queue::Completion | Queue::Timeout | Queue::Later(_) => {
+                (self.exchange(), name.clone())
+            }
+        };
+        let exchange = ShortString::from(exchange);
+        channel.queue_bind(name, exchange, key, QueueBindOptions::default(), FieldTable::default()).await
+    }
+
+    fn refused(&self, what: String, error: lapin::Error) -> ClusterError {
+        let clashes = matches!(error.kind(), lapin::ErrorKind::ProtocolError(said) if said.get_id() == CLASH);
+        if clashes { ClusterError::Clash { what, detail: error.to_string() } } else { error.into() }
     }
 
     fn arguments(&self, queue: Queue) -> FieldTable {
         let mut arguments = FieldTable::default();
         if let Some(millis) = queue.time_to_live_millis() {
             arguments.insert("x-message-ttl".into(), AMQPValue::LongLongInt(millis));
-            arguments.insert("x-max-priority".into(), AMQPValue::LongInt(10));
         }
-        if queue == Queue::Execution {
+        let text = |text: String| AMQPValue::LongString(LongString::from(text));
+        match (queue, self.kind) {
+            (Queue::Execution, Kind::Classic) => {
+                arguments.insert("x-max-priority".into(), AMQPValue::LongInt(PRIORITIES));
+            }
+            (Queue::Execution | Queue::Timeout | Queue::Parking, Kind::Quorum) => {
+                arguments.insert("x-queue-type".into(), text("quorum".to_owned()));
+            }
+            (
+                Queue::Timeout | Queue::Parking | Queue::Status | Queue::Completion | Queue::Later(_),
+                Kind::Classic | Kind::Quorum,
+            ) => {}
+        }
+        match queue {
             // What expires or is refused is parked, never lost in silence.
-            let exchange = AMQPValue::LongString(LongString::from(self.dead_letters()));
-            arguments.insert("x-dead-letter-exchange".into(), exchange);
+            Queue::Execution | Queue::Timeout => {
+                arguments.insert("x-dead-letter-exchange".into(), text(self.dead_letters()));
+            }
+            // What has waited goes on.
+            Queue::Later(_) => {
+                arguments.insert("x-dead-letter-exchange".into(), text(self.exchange()));
+                arguments.insert("x-dead-letter-routing-key".into(), text(self.queue(Queue::Execution)));
+            }
+            Queue::Status | Queue::Completion | Queue::Parking => {}
         }
         arguments
     }
 }
+
+/// What AMQP says when something is there already, but otherwise: PRECONDITION_FAILED.
+const CLASH: u16 = 406;

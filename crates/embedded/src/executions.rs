@@ -7,11 +7,7 @@ use std::{
 };
 
 use engine::{Again, Message, Plan};
-use protocol::{
-    AttemptFailed, Consequence, Echo, EdgeId, ErrorCode, Event, ExecutionEnded, ExecutionId,
-    ExecutionStarted, ExecutionStatus, Fact, Firing, Millis, NodeError, NodeFailed, NodeParked, NodeStarted,
-    NodeSucceeded, Payload,
-};
+use protocol::{Event, ExecutionId, ExecutionStarted, Fact, Firing, Millis, Payload};
 use recording::{Ledger, LedgerError};
 use runtime::{Announcement, Conclusion, Receipt};
 use tokio::sync::watch;
@@ -119,13 +115,12 @@ impl Execution {
         announcement: Announcement,
     ) -> Result<Vec<Event>, LedgerError> {
         let Some(firing) = self.firing(receipt) else { return Ok(Vec::new()) };
-        let fact = Fact::NodeStarted(NodeStarted { firing, parameters: announcement.parameters });
-        Ok(vec![self.append(announcement.at, fact)?])
+        Ok(vec![self.append(announcement.at, engine::started(firing, announcement.parameters))?])
     }
 
     pub fn park(&mut self, receipt: &Receipt, now: Millis, due: Millis) -> Result<Vec<Event>, LedgerError> {
         let Some(firing) = self.firing(receipt) else { return Ok(Vec::new()) };
-        Ok(vec![self.append(now, Fact::NodeParked(NodeParked { firing, due }))?])
+        Ok(vec![self.append(now, engine::parked(firing, due))?])
     }
 
     /// An attempt came to nothing; the next one follows after a while.
@@ -137,10 +132,7 @@ impl Execution {
         again: Again,
     ) -> Result<Vec<Event>, LedgerError> {
         let Some(firing) = self.firing(receipt) else { return Ok(Vec::new()) };
-        let Again { error, fault, delay } = again;
-        let due = at.saturating_add(delay);
-        let fact = Fact::AttemptFailed(AttemptFailed { firing, duration, error, fault, due });
-        Ok(vec![self.append(at, fact)?])
+        Ok(vec![self.append(at, engine::tried_in_vain(firing, at, duration, again))?])
     }
 
     /// Wakes what is due.
@@ -156,93 +148,36 @@ impl Execution {
         let Conclusion { announcement, at, duration, effects } = conclusion;
         let mut events = Vec::with_capacity(3);
         if let Some(Announcement { at, parameters, .. }) = announcement {
-            let fact = Fact::NodeStarted(NodeStarted { firing: firing.clone(), parameters });
-            events.push(self.append(at, fact)?);
+            events.push(self.append(at, engine::started(firing.clone(), parameters))?);
         }
-        let duration = self.rested_since(receipt).map_or(duration, |began| at - began);
-        let id = |&edge: &usize| -> EdgeId { self.ledger.plan().edges[edge].source.id.clone() };
-        let taken = effects.taken.iter().map(id).collect();
-        let echo = Echo::default();
-        let (fact, error) = match effects.outcome {
-            Ok(output) => {
-                let (items, output) = (output.items, output.payload);
-                (Fact::NodeSucceeded(NodeSucceeded { firing, duration, output, items, taken, echo }), None)
-            }
-            Err(error) => {
-                let consequence = effects.consequence;
-                let failed = NodeFailed { firing, duration, error: error.clone(), taken, consequence, echo };
-                (Fact::NodeFailed(failed), Some(error))
-            }
-        };
+        let fact = self.ledger.concluded(firing, at, duration, effects);
+        let halted = engine::halted_by(&fact);
         events.push(self.append(at, fact)?);
-        if effects.consequence == Consequence::Halt {
-            let broken = error.as_ref().is_some_and(|error| error.code.is_breakdown());
-            let status = if broken { ExecutionStatus::Failed } else { ExecutionStatus::Halted };
-            events.push(self.end(at, status, error)?);
-        } else {
-            events.extend(self.end_if_quiet(at)?);
+        if let Some(end) = halted.or_else(|| self.ledger.quiet_end()) {
+            events.push(self.append(at, end)?);
         }
         Ok(events)
     }
 
     pub fn end_if_quiet(&mut self, at: Millis) -> Result<Option<Event>, LedgerError> {
-        if !self.ledger.is_quiet() {
-            return Ok(None);
-        }
-        let (status, error) = self.verdict();
-        self.end(at, status, error).map(Some)
-    }
-
-    /// Nothing is under way any more. That is the end, unless somebody still waits.
-    fn verdict(&self) -> (ExecutionStatus, Option<NodeError>) {
-        let undecided = self.ledger.undecided();
-        if undecided.is_empty() {
-            return (ExecutionStatus::Completed, None);
-        }
-        let message = format!("nothing is under way, yet {}", undecided.join("; "));
-        (ExecutionStatus::Failed, Some(NodeError::new(ErrorCode::Stalled, message)))
+        self.ledger.quiet_end().map(|end| self.append(at, end)).transpose()
     }
 
     pub fn cancel(&mut self, now: Millis) -> Result<Vec<Event>, LedgerError> {
-        let error = NodeError::new(ErrorCode::Cancelled, "stopped by the user");
-        Ok(vec![self.end(now, ExecutionStatus::Halted, Some(error))?])
-    }
-
-    fn end(
-        &mut self,
-        at: Millis,
-        status: ExecutionStatus,
-        error: Option<NodeError>,
-    ) -> Result<Event, LedgerError> {
-        let event = self.append(at, Fact::ExecutionEnded(ExecutionEnded { status, error }))?;
-        self.stopped.send_replace(true);
-        Ok(event)
-    }
-
-    /// When a firing that has rested began; its rest is part of its time.
-    fn rested_since(&self, receipt: &Receipt) -> Option<Millis> {
-        let opened = self.ledger.get(&receipt.message_id)?;
-        opened.message.resumed.and(opened.started)
+        Ok(vec![self.append(now, engine::cancelled())?])
     }
 
     pub fn firing(&self, receipt: &Receipt) -> Option<Firing> {
-        let message = &self.ledger.get(&receipt.message_id)?.message;
-        // A receipt of an attempt that is over has no say any more.
-        if message.attempt != receipt.attempt {
-            return None;
-        }
-        Some(Firing {
-            message_id: receipt.message_id.clone(),
-            node_id: self.ledger.plan().nodes[message.node].id.clone(),
-            lineage: message.lineage.clone(),
-            attempt: receipt.attempt,
-        })
+        self.ledger.firing(&receipt.message_id, receipt.attempt)
     }
 
     pub fn append(&mut self, at: Millis, fact: Fact) -> Result<Event, LedgerError> {
         let mut event = Event { execution_id: self.id.clone(), seq: self.ledger.position() + 1, at, fact };
         let heard = self.ledger.apply(&event)?;
         event.fact.note(heard);
+        if self.ledger.is_ended() {
+            self.stopped.send_replace(true);
+        }
         Ok(event)
     }
 }

@@ -172,7 +172,7 @@ impl Embedded {
     /// The time keeper is to look again. Until it has, a simulated clock stands still.
     fn ring(&self) {
         if !self.rung.swap(true, Ordering::SeqCst) {
-            self.clock.work_began(1);
+            self.clock.keeper_begins();
             self.timers.notify_one();
         }
     }
@@ -222,7 +222,7 @@ impl Backend for Embedded {
         }
     }
 
-    async fn announce(&self, receipt: &Receipt, announcement: Announcement) -> Result<(), EmbeddedError> {
+    async fn announce(&self, receipt: &Receipt, announcement: Announcement) -> Result<bool, EmbeddedError> {
         self.journal.room().await?;
         let before_call = announcement.before_call;
         let announce = |execution: &mut Execution| execution.announce(receipt, announcement);
@@ -230,7 +230,7 @@ impl Backend for Embedded {
         if before_call {
             self.journal.durable().await?;
         }
-        Ok(())
+        Ok(true)
     }
 
     async fn park(&self, receipt: Receipt, now: Millis, due: Millis) -> Result<(), EmbeddedError> {

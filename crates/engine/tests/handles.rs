@@ -101,6 +101,24 @@ fn each_rule_has_a_workflow_that_breaks_it() {
             "aggregate first",
         ),
         (
+            json!([node("a", "simulate"), node("each", "for_each"), node("inner", "for_each"), node("k", "take")]),
+            "a>each.input_list each>k.input_item each>inner.input_list inner.index>k.n".to_owned(),
+            "starts from scope [each:items], which is a strict prefix of the invocation scope [each:items, inner:items]",
+            "aggregate first",
+        ),
+        (
+            json!([node("a", "simulate"), node("each", "for_each"), node("b", "batch"), node("c", "collect")]),
+            "a>each.input_list each>b.input_item a.size>b.size b.output>c.input_item".to_owned(),
+            "batch has no input \"size\"",
+            "it is a parameter: write it there",
+        ),
+        (
+            two_iterations(node("x", "cross")),
+            format!("{TWO} left>x.left right>x.right a>x.max_output_count"),
+            "cross has no input \"max_output_count\"",
+            "it is a parameter: write it there",
+        ),
+        (
             json!([node("a", "simulate"), node("c", "collect")]),
             "a>c.item".to_owned(),
             "collect has no input \"item\"",
@@ -142,6 +160,8 @@ fn each_rule_has_a_workflow_that_breaks_it() {
         let fits = |error: &&Diagnostic| error.message.contains(message) && error.hint.contains(hint);
         assert!(found.iter().any(|error| fits(&error)), "{edges}: nobody says {message:?} in {found:#?}");
         assert!(found.iter().all(|error| error.node_id.is_some()), "each names its node: {found:#?}");
+        let misleads = |error: &Diagnostic| error.code == DiagnosticCode::RepeatedInput;
+        assert!(!found.iter().any(misleads), "no branches meet here: {found:#?}");
     }
 }
 

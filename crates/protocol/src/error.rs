@@ -175,6 +175,8 @@ pub enum ProblemCode {
     StoreInUse,
     StoreRefused,
     StoreFull,
+    /// A server does not answer, or does not let us in.
+    Unreachable,
     Infrastructure,
     ReadOnly,
 }

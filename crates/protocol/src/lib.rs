@@ -46,7 +46,7 @@ pub use message::{
     CompletionMessage, ExecutionStatus, NodeExecutionMessage, NodeStatus, NodeStatusMessage, StatusLine,
 };
 pub use note::Note;
-pub use payload::Payload;
+pub use payload::{Payload, REFERENCE};
 pub use recorded::{Recording, TimedPatch};
 pub use report::{
     CompareCounts, ComparisonView, DifferenceView, ExplanationView, SlowerView, ValueChange,

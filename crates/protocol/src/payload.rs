@@ -13,15 +13,25 @@ use serde_json::{Value, value::RawValue};
 #[derive(Clone)]
 pub struct Payload(Arc<Inner>);
 
-/// One of the two is there from the beginning.
+/// One of the first two is there from the beginning.
 struct Inner {
     text: OnceLock<Box<RawValue>>,
     parsed: OnceLock<Value>,
+    hash: OnceLock<Box<str>>,
 }
+
+impl Inner {
+    fn of(text: OnceLock<Box<RawValue>>, parsed: OnceLock<Value>) -> Self {
+        Self { text, parsed, hash: OnceLock::new() }
+    }
+}
+
+/// How a payload begins that is kept elsewhere, by the hash of its content.
+pub const REFERENCE: &str = "{\"$payload\":";
 
 impl Payload {
     pub fn new(value: Value) -> Self {
-        Self(Arc::new(Inner { text: OnceLock::new(), parsed: OnceLock::from(value) }))
+        Self(Arc::new(Inner::of(OnceLock::new(), OnceLock::from(value))))
     }
 
     pub fn from_text(text: String) -> Result<Self, serde_json::Error> {
@@ -54,7 +64,31 @@ impl Payload {
     }
 
     pub fn from_raw(text: Box<RawValue>) -> Self {
-        Self(Arc::new(Inner { text: OnceLock::from(text), parsed: OnceLock::new() }))
+        Self(Arc::new(Inner::of(OnceLock::from(text), OnceLock::new())))
+    }
+
+    /// The hash of the text, under which it is kept elsewhere.
+    pub fn hash(&self) -> &str {
+        self.0.hash.get_or_init(|| blake3::hash(self.text().as_bytes()).to_hex().as_str().into())
+    }
+
+    /// What stands in its place where it is kept elsewhere.
+    pub fn reference(&self) -> Self {
+        Self::new(serde_json::json!({"$payload": self.hash()}))
+    }
+
+    /// The hash of what is meant, where this only stands for it.
+    pub fn referred(&self) -> Option<&str> {
+        if !self.text().starts_with(REFERENCE) {
+            return None;
+        }
+        self.value()["$payload"].as_str()
+    }
+
+    /// A small payload that happens to look like a reference goes elsewhere too, so that every reference is one of ours.
+    pub fn stays_inline(&self, most: usize) -> bool {
+        let text = self.text();
+        text.len() <= most && !text.starts_with(REFERENCE)
     }
 }
 

@@ -1,11 +1,9 @@
 //! Events: stored, and folded into what people and the engine need of them.
 //!
 //! * [`Store`] keeps events in SQLite. In local mode they are the durable state.
-//! * [`Ledger`] folds them into the messages under way, for the engine and for looking back.
 //! * [`ViewFold`] folds them into what people see.
 //! * [`Insight`] folds them into what a closer look asks for: items of fan-outs, what joins wait for, a timeline.
 //! * [`TimerFold`] folds them into what waits for a moment.
-//! * [`StatusFold`] folds them into the messages of RFC 001.
 
 mod compare;
 mod detail;
@@ -14,11 +12,9 @@ mod document;
 mod explain;
 pub mod fork;
 mod insight;
-mod ledger;
 mod path;
 mod redact;
 mod replay;
-mod status;
 mod store;
 mod timers;
 mod view;
@@ -27,15 +23,14 @@ pub use compare::{Comparison, Divergence, Slower, Tally, compare};
 pub use detail::{node_detail, node_detail_at};
 pub use diff::{Change, diff};
 pub use document::record;
+pub use engine::{Ledger, LedgerError, StatusFold};
 pub use explain::{
     Condition, Explanation, FiringStory, Leg, Missing, NodeStory, NotRun, Spent, Used, Waiting, Whereabouts,
     explain,
 };
 pub use insight::Insight;
-pub use ledger::{Ledger, LedgerError, Opened};
 pub use redact::{Redaction, lost_values};
 pub use replay::{Difference, Imagined, UnknownAnswer, Verified, imagine, verify};
-pub use status::StatusFold;
 pub use store::{Access, Case, Checked, Cleaned, Prune, Store, StoreError, read_case, write_case};
 pub use timers::TimerFold;
 pub use view::{ViewFold, ViewState};

@@ -12,12 +12,12 @@ pub trait Backend: Send + Sync + 'static {
     /// The next message; `None` once the backend is closed.
     fn receive(&self) -> impl Future<Output = Result<Option<Delivery>, Self::Error>> + Send;
 
-    /// Makes known that a node is about to do its work.
+    /// Makes known that a node is about to do its work. False where somebody else does it, or nobody has to any more.
     fn announce(
         &self,
         receipt: &Receipt,
         announcement: Announcement,
-    ) -> impl Future<Output = Result<(), Self::Error>> + Send;
+    ) -> impl Future<Output = Result<bool, Self::Error>> + Send;
 
     /// The firing rests until a moment; its message comes back then, resumed.
     fn park(

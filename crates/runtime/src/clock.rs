@@ -2,44 +2,88 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use protocol::Millis;
 use tokio::sync::oneshot;
 
-/// The system's clock, or a simulated one on which waiting takes no time.
+/// The system's clock, or a simulated one on which waiting takes no time. The second part says by how much the
+/// system's clock is behind one that others go by.
 #[derive(Clone, Default)]
-pub struct Clock(Option<Arc<Mutex<Simulated>>>);
+pub struct Clock(Option<Arc<Mutex<Simulated>>>, Arc<AtomicI64>);
 
-/// Jumps to the next sleeper as soon as no work is under way, so that sleepers wake in order of their time.
+/// Jumps to the next sleeper as soon as no work is under way, so that sleepers wake in order of their time. Work for which
+/// no hand is free is not under way: it waits for one of the sleepers.
+#[derive(Default)]
 struct Simulated {
     now: Millis,
-    /// Messages that are ready or being worked on, sleepers excepted.
+    /// Messages that are ready or being worked on, sleepers excepted, and time keepers who look at their timers.
     busy: usize,
+    /// Of the busy ones, the time keepers: they need no hand.
+    keepers: usize,
+    /// Messages that can be worked on at once, where somebody has said.
+    hands: usize,
+    /// Of the sleepers, those with a message in hand.
+    asleep: usize,
     slept: u64,
-    sleepers: BTreeMap<(Millis, u64), oneshot::Sender<()>>,
+    sleepers: BTreeMap<(Millis, u64), Sleeper>,
+}
+
+struct Sleeper {
+    waker: oneshot::Sender<()>,
+    in_hand: bool,
+}
+
+/// Hands that work by a clock, as long as this is kept.
+pub struct Hands {
+    clock: Clock,
+    count: usize,
+}
+
+impl Drop for Hands {
+    fn drop(&mut self) {
+        if let Some(simulated) = &self.clock.0 {
+            let mut clock = lock(simulated);
+            clock.hands = clock.hands.saturating_sub(self.count);
+        }
+    }
 }
 
 impl Clock {
     pub fn system() -> Self {
-        Self(None)
+        Self::default()
     }
 
     pub fn simulated(start: Millis) -> Self {
-        Self(Some(Arc::new(Mutex::new(Simulated {
-            now: start,
-            busy: 0,
-            slept: 0,
-            sleepers: BTreeMap::new(),
-        }))))
+        let clock = Simulated { now: start, ..Simulated::default() };
+        Self(Some(Arc::new(Mutex::new(clock))), Arc::default())
+    }
+
+    /// So many messages can be worked on at once. When all of them sleep, the simulated clock goes on, whatever else is
+    /// ready.
+    pub fn employ(&self, count: usize) -> Hands {
+        if let Some(simulated) = &self.0 {
+            lock(simulated).hands += count;
+        }
+        Hands { clock: self.clone(), count }
     }
 
     pub fn now(&self) -> Millis {
         match &self.0 {
             Some(simulated) => lock(simulated).now,
-            None => system_now(),
+            None => system_now() + self.1.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Goes by a clock that shows `now` at this moment. A simulated clock goes by nobody.
+    pub fn set(&self, now: Millis) {
+        if self.0.is_none() {
+            self.1.store(now - system_now(), Ordering::Relaxed);
         }
     }
 
@@ -55,7 +99,7 @@ impl Clock {
         let mut resting = {
             let mut clock = lock(simulated);
             let due = clock.now.saturating_add(millis);
-            let woken = clock.register(due);
+            let woken = clock.register(due, true);
             clock.busy = clock.busy.saturating_sub(1);
             clock.advance();
             Resting { clock: simulated, woken, in_hand: true }
@@ -66,7 +110,7 @@ impl Clock {
     }
 
     /// Waits until a moment, with no message in hand. Whoever is woken counts as busy until it says
-    /// [`Clock::work_ended`]; who is busy already (`busy`) is not any more once the alarm is set, so that the clock
+    /// [`Clock::keeper_rests`]; who is busy already (`busy`) is not any more once the alarm is set, so that the clock
     /// cannot run past it.
     pub async fn alarm(&self, due: Millis, busy: bool) {
         let Some(simulated) = &self.0 else {
@@ -76,8 +120,8 @@ impl Clock {
         };
         let mut resting = {
             let mut clock = lock(simulated);
-            let woken = clock.register(due);
-            clock.busy = clock.busy.saturating_sub(usize::from(busy));
+            let woken = clock.register(due, false);
+            clock.keeper_ends(busy);
             clock.advance();
             Resting { clock: simulated, woken, in_hand: false }
         };
@@ -100,6 +144,24 @@ impl Clock {
             simulated.advance();
         }
     }
+
+    /// A time keeper is to look at its timers; until it has, the simulated clock stands still.
+    pub fn keeper_begins(&self) {
+        if let Some(simulated) = &self.0 {
+            let mut clock = lock(simulated);
+            clock.busy += 1;
+            clock.keepers += 1;
+        }
+    }
+
+    /// A time keeper who was busy, or not, has looked and found no timer.
+    pub fn keeper_rests(&self, busy: bool) {
+        if let Some(simulated) = &self.0 {
+            let mut clock = lock(simulated);
+            clock.keeper_ends(busy);
+            clock.advance();
+        }
+    }
 }
 
 /// A sleeper that may give up: then the count of the busy ones is put right.
@@ -116,9 +178,12 @@ impl Drop for Resting<'_> {
         let woken = self.woken.try_recv().is_ok();
         self.woken.close();
         match (self.in_hand, woken) {
-            (true, false) => clock.busy += 1,
+            (true, false) => {
+                clock.asleep = clock.asleep.saturating_sub(1);
+                clock.busy += 1;
+            }
             (false, true) => {
-                clock.busy = clock.busy.saturating_sub(1);
+                clock.keeper_ends(true);
                 clock.advance();
             }
             (true, true) | (false, false) => {}
@@ -127,21 +192,35 @@ impl Drop for Resting<'_> {
 }
 
 impl Simulated {
-    fn register(&mut self, due: Millis) -> oneshot::Receiver<()> {
+    fn register(&mut self, due: Millis, in_hand: bool) -> oneshot::Receiver<()> {
         let (waker, woken) = oneshot::channel();
         self.slept += 1;
-        let slept = self.slept;
-        self.sleepers.insert((due, slept), waker);
+        self.asleep += usize::from(in_hand);
+        self.sleepers.insert((due, self.slept), Sleeper { waker, in_hand });
         woken
     }
 
+    fn keeper_ends(&mut self, busy: bool) {
+        self.busy = self.busy.saturating_sub(usize::from(busy));
+        self.keepers = self.keepers.saturating_sub(usize::from(busy));
+    }
+
+    /// Nobody could do anything about what is ready.
+    fn is_stuck(&self) -> bool {
+        self.hands > 0 && self.asleep >= self.hands && self.keepers == 0
+    }
+
     fn advance(&mut self) {
-        while self.busy == 0 {
-            let Some(((due, _), waker)) = self.sleepers.pop_first() else { return };
+        while self.busy == 0 || self.is_stuck() {
+            let Some(((due, _), Sleeper { waker, in_hand })) = self.sleepers.pop_first() else { return };
             self.now = self.now.max(due);
             // A sleeper that gave up (its execution has ended) does not hold the clock.
             if waker.send(()).is_ok() {
                 self.busy += 1;
+                match in_hand {
+                    true => self.asleep = self.asleep.saturating_sub(1),
+                    false => self.keepers += 1,
+                }
             }
         }
     }
@@ -177,6 +256,37 @@ mod tests {
         let day = 86_400_000;
         tokio::join!(sleep(3 * day), sleep(5), sleep(day));
         assert_eq!(*order.lock().unwrap(), [(5, 1_005), (day, 1_000 + day), (3 * day, 1_000 + 3 * day)]);
+    }
+
+    #[tokio::test]
+    async fn the_clock_goes_on_when_every_hand_sleeps() {
+        let clock = Clock::simulated(0);
+        let _hand = clock.employ(1);
+        clock.work_began(2);
+        for _ in 0..2 {
+            tokio::select! {
+                biased;
+                () = clock.sleep(5) => clock.work_ended(1),
+                () = std::future::ready(()) => panic!("what is ready waits for the hand that sleeps"),
+            }
+        }
+        assert_eq!(clock.now(), 10);
+    }
+
+    #[tokio::test]
+    async fn a_time_keeper_who_looks_holds_the_clock_though_every_hand_sleeps() {
+        let clock = Clock::simulated(0);
+        let _hand = clock.employ(1);
+        clock.work_began(2);
+        clock.keeper_begins();
+        let sleep = clock.sleep(5);
+        tokio::pin!(sleep);
+        tokio::select! { biased; () = &mut sleep => panic!("too early"), () = std::future::ready(()) => {} }
+        clock.alarm(3, true).await;
+        assert_eq!(clock.now(), 3);
+        clock.keeper_rests(true);
+        sleep.await;
+        assert_eq!(clock.now(), 5);
     }
 
     #[tokio::test]

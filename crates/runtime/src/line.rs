@@ -51,6 +51,7 @@ pub async fn work<B: Backend>(
     workshop: Workshop,
     workers: usize,
 ) -> Result<(), LineError<B::Error>> {
+    let _hands = workshop.clock.employ(workers);
     let mut line = JoinSet::new();
     let (trouble, mut troubles) = mpsc::channel(1);
     for _ in 0..workers {
@@ -147,8 +148,9 @@ async fn hop<B: Backend>(backend: &B, workshop: &Workshop, delivery: Delivery) -
         message.resumed.is_none().then_some(Announcement { at: started, parameters, before_call });
     if (takes_time(&work) || gate.is_attached())
         && let Some(announcement) = announcement.take()
+        && !backend.announce(&receipt, announcement).await?
     {
-        backend.announce(&receipt, announcement).await?;
+        return Ok(());
     }
     let retry = retry_of(&work);
     let answer = match perform(workshop, &message, passage, work, &mut stopped).await {
@@ -273,7 +275,7 @@ async fn keep_time<B: Backend>(backend: Arc<B>, clock: Clock) -> Result<(), B::E
                 },
             },
             None => {
-                clock.work_ended(usize::from(busy));
+                clock.keeper_rests(busy);
                 if !backend.timers_changed().await {
                     return Ok(());
                 }

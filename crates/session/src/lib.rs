@@ -1,6 +1,7 @@
 //! The one API of the house: open a folder and a store, run, watch, look. It knows no window; the desktop, the web
 //! host and the command line all speak to it.
 
+mod cluster;
 mod control;
 mod follow;
 mod fork;
@@ -34,6 +35,9 @@ use runtime::{
 
 use serde_json::json;
 
+pub use cluster::{
+    Cluster, ClusterAddress, ClusterMaster, ClusterWorker, Effort, from_cluster as cluster_problem, patiently,
+};
 pub use control::{Rest, check as check_controls, controls_key};
 pub use follow::Statuses;
 pub use keyring::Keyring;
@@ -382,11 +386,7 @@ impl Session {
 
     async fn begin(&self, plan: Arc<Plan>, beginning: Beginning) -> Result<Started, Problem> {
         let Beginning { name, path, input, starts, origin, past, options } = beginning;
-        let mut random = [0u8; 8];
-        getrandom::fill(&mut random).map_err(|error| {
-            Problem::new(ProblemCode::Infrastructure, format!("no random id: {error}"), "try again")
-        })?;
-        let execution_id = ExecutionId::from(format!("{:016x}", u64::from_be_bytes(random)));
+        let execution_id = ExecutionId::from(random_id()?);
         self.prepare_gate(&execution_id, &plan, path.as_deref(), past, &options).await?;
         let workflow = &plan.workflow;
         let sample = || workflow.sample_input.clone().unwrap_or_else(|| json!({}));
@@ -513,6 +513,15 @@ impl Session {
             Problem::new(ProblemCode::NotFound, message, "the split may not have fired yet")
         })
     }
+}
+
+/// An id that nobody else has.
+fn random_id() -> Result<String, Problem> {
+    let mut random = [0u8; 8];
+    getrandom::fill(&mut random).map_err(|error| {
+        Problem::new(ProblemCode::Infrastructure, format!("no random id: {error}"), "try again")
+    })?;
+    Ok(format!("{:016x}", u64::from_be_bytes(random)))
 }
 
 fn in_data_folder(file: &str, hint: &str) -> Result<PathBuf, Problem> {

@@ -342,8 +342,10 @@ impl Oracle<'_> {
 
     /// The index of the first of so many items. A node that pieces drive counts on from piece to piece.
     fn mint(&mut self, node: usize, key: &[u32], count: u32) -> u32 {
-        let Some((_, parent)) = key.split_last().filter(|_| self.shape.is_driven(node)) else { return 0 };
-        let minted = self.minted.entry((node, parent.to_vec())).or_default();
+        if !self.shape.is_driven(node) {
+            return 0;
+        }
+        let minted = self.minted.entry((node, self.shape.counted_at(node, key))).or_default();
         *minted += count;
         *minted - count
     }
@@ -433,10 +435,10 @@ impl Oracle<'_> {
         })
     }
 
-    /// Items come in the order of their indexes, and each parent has a count of its own.
+    /// Items come in the order of their indexes, and each parent has a count of its own: pieces of it have not.
     fn take_turn(&mut self, firing: &Firing<'_>) -> Answer {
         let Firing { node, key, .. } = *firing;
-        let parent = key[..key.len().saturating_sub(1)].to_vec();
+        let parent = self.shape.counted_at(node, key);
         let parameters = self.parameters(firing);
         let tally = self.tallies.entry((node, parent)).or_default();
         tally.seen += 1;

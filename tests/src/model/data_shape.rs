@@ -202,6 +202,13 @@ impl<'w> DataShape<'w> {
         !joins && innermost.is_some_and(|level| self.kind(*level) == "lines")
     }
 
+    /// The part of a key that the items have in common that are counted together: pieces do not divide them.
+    pub fn counted_at(&self, node: usize, key: &[u32]) -> Vec<u32> {
+        let around = &self.fires[node][..key.len().saturating_sub(1)];
+        let iteration = around.iter().rposition(|level| self.kind(*level) != "lines");
+        key[..iteration.map_or(0, |iteration| iteration + 1)].to_vec()
+    }
+
     pub fn part(&self, edge: usize) -> Part<'w> {
         let DataEdge { from, output, is_error, .. } = self.edges[edge];
         match (self.kind(from), output) {

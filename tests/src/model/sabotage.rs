@@ -173,7 +173,7 @@ impl Sabotage {
                     }
                 }
             }
-            Self::ForgetTurns => plan.nodes.iter_mut().for_each(|node| node.ordered = false),
+            Self::ForgetTurns => plan.nodes.iter_mut().for_each(|node| node.in_order = None),
             Self::ForgetEmptySplit => plan.flow.collapsers.iter_mut().for_each(Vec::clear),
             Self::ForgetBlockedSplit => keep_targets(plan, |_, target| !matches!(target, Target::Split(_))),
             Self::ForgetMeeting => keep_targets(plan, |plan, target| match target {

@@ -7,6 +7,7 @@ import { useStore } from '../state/store';
 import { Flow } from './Flow';
 import { ItemChip } from './ItemChip';
 import { FileNotes } from './FileNotes';
+import { GraphSearch } from './GraphSearch';
 import { PastChip } from './PastChip';
 import { NodeList } from './NodeList';
 import { graphOf } from './graph';
@@ -31,6 +32,7 @@ export function Canvas(): ReactElement {
       <FileNotes />
       <ItemChip />
       <PastChip />
+      <GraphSearch />
       {definition && <NodeList definition={definition} />}
     </section>
   );
@@ -43,13 +45,6 @@ function Absent({ arranging, empty }: { arranging: boolean; empty: boolean }): R
   if (!ready) return null;
   if (arranging || (open.type === 'execution' && open.view === null)) {
     return <p className="canvas-note">{arranging ? 'Arranging the graph…' : 'Opening the execution…'}</p>;
-  }
-  if (open.type === 'nothing') {
-    return (
-      <EmptyState icon="split" title="No workflow is open">
-        Select a workflow on the left to see its graph, or save a workflow file into the folder.
-      </EmptyState>
-    );
   }
   return (
     <EmptyState icon="file" title={empty ? 'This workflow has no nodes' : 'This file cannot be drawn'}>

@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 import { IconButton } from '../shared/Button';
 import { splitsOf } from '../shared/scopes';
 import { shownDefinition } from '../state/selectors';
-import { setScopesShown, useStore } from '../state/store';
+import { setScopesShown, setSearch, useStore } from '../state/store';
 
 interface Props {
   onFit: () => void;
@@ -20,6 +20,7 @@ export function Controls({ onFit, onZoom }: Props): ReactElement {
       <span className="canvas-zoom numbers">{zoom} %</span>
       <IconButton icon="plus" label="Zoom in (+)" onClick={() => onZoom(1.25)} />
       <IconButton icon="fit" label="Fit the graph (1)" onClick={onFit} />
+      <IconButton icon="search" label="Find nodes (F)" data-testid="find-nodes" onClick={() => setSearch('')} />
       {fansOut && (
         <IconButton icon="area" label="Areas of fan-outs (G)" aria-pressed={areas} data-testid="areas" onClick={() => setScopesShown(!areas)} />
       )}

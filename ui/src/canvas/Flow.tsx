@@ -7,7 +7,7 @@ import {
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
 import { type KeyboardEvent, type ReactElement, useCallback, useEffect, useMemo } from 'react';
-import { type State, clearItem, focusNode, selectNode, setScopesShown, useStore } from '../state/store';
+import { type State, clearItem, focusNode, selectNode, setScopesShown, setSearch, useStore } from '../state/store';
 import { shownDiagnostics } from '../state/selectors';
 import { ScopeAreas } from './ScopeAreas';
 import { Controls } from './Controls';
@@ -37,7 +37,8 @@ const distanceOf = ({ transform: [, , zoom] }: ReactFlowState): string =>
   zoom < SPECK ? 'canvas-speck' : zoom < FAR ? 'canvas-far' : 'canvas-near';
 
 /** A run is looked at afresh, even when its graph was in sight before. */
-const occasionOf = ({ open }: State): string => (open.type === 'execution' ? open.executionId : open.type);
+const occasionOf = ({ open, preferences }: State): string =>
+  `${open.type === 'execution' ? open.executionId : open.type} ${preferences.presenter ? 'on a stage' : ''}`;
 
 export function Flow({ graph, layout }: { graph: Graph; layout: Layout }): ReactElement {
   const diagnostics = useStore(shownDiagnostics);
@@ -116,9 +117,10 @@ export function Flow({ graph, layout }: { graph: Graph; layout: Layout }): React
   );
 }
 
-/** First the item that is followed, then the node that is looked at. */
+/** First what is looked for, then the item that is followed, then the node that is looked at. */
 function letGo(): void {
-  if (useStore.getState().item) clearItem();
+  if (useStore.getState().search !== null) setSearch(null);
+  else if (useStore.getState().item) clearItem();
   else selectNode(null);
 }
 

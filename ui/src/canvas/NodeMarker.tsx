@@ -13,6 +13,8 @@ export function NodeMarker({ diagnostics }: { diagnostics: Diagnostic[] }): Reac
         {diagnostics.map((diagnostic, index) => (
           <span key={index} className="card-bubble-line">
             {diagnostic.message}
+            {diagnostic.hint !== '' && <span className="card-bubble-hint">{diagnostic.hint}</span>}
+            {diagnostic.place && <span className="card-bubble-hint numbers">Line {diagnostic.place.line}</span>}
           </span>
         ))}
       </span>

@@ -5,11 +5,22 @@ import { type Graph, NODE_HEIGHT } from './graph';
 import type { Layout, Point } from './layout/layout';
 
 export const SMALLEST_ZOOM = 0.02;
-const LARGEST_ZOOM = 1.1;
-/** Smaller than this nothing can be read, so a first look shows the beginning instead of everything. */
-const READABLE_ZOOM = 0.55;
-/** The zoom of a look that shows a part. */
-const CLOSE_ZOOM = 0.75;
+
+interface Zooms {
+  largest: number;
+  /** Smaller than this nothing can be read, so a first look shows the beginning instead of everything. */
+  readable: number;
+  /** The zoom of a look that shows a part. */
+  close: number;
+}
+
+const AT_A_DESK: Zooms = { largest: 1.1, readable: 0.55, close: 0.75 };
+/** From the last row of a room. */
+const ON_A_STAGE: Zooms = { largest: 1.8, readable: 1.17, close: 1.2 };
+
+function zooms(): Zooms {
+  return document.documentElement.dataset.presenter === 'on' ? ON_A_STAGE : AT_A_DESK;
+}
 const MARGIN = 28;
 
 interface Box {
@@ -37,14 +48,18 @@ export function useView(graph: Graph, layout: Layout, occasion: string): View {
   const widths = useMemo(() => new Map(graph.nodes.map(({ node, width }) => [node.id, width])), [graph]);
   /** The layout and canvas size of the last look that nobody has changed since; null after the user moved the view. */
   const looked = useRef<string | null>('');
+  /** The node the view was moved to; it stays in sight when the canvas gets another size. */
+  const revealed = useRef<string | null>(null);
 
   const held = useCallback(() => {
     looked.current = null;
+    revealed.current = null;
   }, []);
 
   const fit = useCallback(() => {
     const { width, height } = store.getState();
     looked.current = lookOf(layout, width, height);
+    revealed.current = null;
     void flow.setViewport(fitted(boundsOf(layout, widths), width, height), { duration: motion(200) });
   }, [flow, store, layout, widths]);
 
@@ -54,11 +69,13 @@ export function useView(graph: Graph, layout: Layout, occasion: string): View {
       const { width, height, transform } = store.getState();
       const box = { x: at?.x ?? 0, y: at?.y ?? 0, width: widths.get(nodeId) ?? 0, height: NODE_HEIGHT };
       if (!at || width === 0 || inSight(box, transform, width, height)) return;
-      held();
-      const zoom = Math.max(transform[2], READABLE_ZOOM);
-      void flow.setCenter(box.x + box.width / 2, box.y + box.height / 2, { zoom, duration: motion(200) });
+      looked.current = lookOf(layout, width, height);
+      revealed.current = nodeId;
+      const zoom = Math.max(transform[2], zooms().readable);
+      const view = within(followed(box, zoom, width, height), boundsOf(layout, widths), width, height);
+      void flow.setViewport(view, { duration: motion(200) });
     },
-    [flow, store, layout, widths, held],
+    [flow, store, layout, widths],
   );
 
   const follow = useCallback(
@@ -66,10 +83,11 @@ export function useView(graph: Graph, layout: Layout, occasion: string): View {
       const { width, height, transform } = store.getState();
       const wanted = new Set(nodeIds);
       const places = new Map([...layout.nodes].filter(([id]) => wanted.has(id)));
-      if (looked.current === null || width === 0 || places.size === 0) return;
+      if (looked.current === null || revealed.current !== null || width === 0 || places.size === 0) return;
       const box = boundsOf({ ...layout, nodes: places, edges: new Map() }, widths);
       if (inSight(box, transform, width, height)) return;
-      void flow.setViewport(followed(box, transform[2], width, height), { duration: motion(300) });
+      const view = within(followed(box, transform[2], width, height), boundsOf(layout, widths), width, height);
+      void flow.setViewport(view, { duration: motion(300) });
     },
     [flow, store, layout, widths],
   );
@@ -86,6 +104,7 @@ export function useView(graph: Graph, layout: Layout, occasion: string): View {
   useEffect(() => {
     // Another graph is looked at afresh, however the last one was left.
     looked.current = '';
+    revealed.current = null;
   }, [layout.key, occasion]);
   useEffect(() => {
     // Also when the canvas learns its size or gets another one, such as when a panel is opened beside it.
@@ -93,11 +112,15 @@ export function useView(graph: Graph, layout: Layout, occasion: string): View {
       const { width, height } = store.getState();
       if (looked.current === null || width === 0 || looked.current === lookOf(layout, width, height)) return;
       looked.current = lookOf(layout, width, height);
-      void flow.setViewport(firstLook(boundsOf(layout, widths), leftmost(layout), width, height));
+      const first = firstLook(boundsOf(layout, widths), leftmost(layout), width, height);
+      const kept = revealed.current;
+      void flow.setViewport(first).then(() => {
+        if (kept !== null) reveal(kept);
+      });
     };
     look();
     return store.subscribe(look);
-  }, [flow, store, layout, widths, occasion]);
+  }, [flow, store, layout, widths, occasion, reveal]);
 
   return useMemo(
     () => ({ fit, zoomTo, zoomBy, reveal, follow, held }),
@@ -135,7 +158,7 @@ export function boundsOf(layout: Layout, widths: ReadonlyMap<string, number>): B
 export function fitted(box: Box, width: number, height: number): { x: number; y: number; zoom: number } {
   const across = (width - 2 * MARGIN) / Math.max(box.width, 1);
   const down = (height - 2 * MARGIN) / Math.max(box.height, 1);
-  const zoom = Math.min(Math.max(Math.min(across, down), SMALLEST_ZOOM), LARGEST_ZOOM);
+  const zoom = Math.min(Math.max(Math.min(across, down), SMALLEST_ZOOM), zooms().largest);
   return {
     zoom,
     x: (width - box.width * zoom) / 2 - box.x * zoom,
@@ -146,8 +169,8 @@ export function fitted(box: Box, width: number, height: number): { x: number; y:
 /** All of it where it can be read; else the beginning, which is where its first node stands. */
 export function firstLook(box: Box, start: Point, width: number, height: number): { x: number; y: number; zoom: number } {
   const whole = fitted(box, width, height);
-  if (whole.zoom >= READABLE_ZOOM) return whole;
-  const zoom = CLOSE_ZOOM;
+  const { readable, close: zoom } = zooms();
+  if (whole.zoom >= readable) return whole;
   const tall = box.height * zoom > height - 2 * MARGIN;
   const middle = tall ? start.y + NODE_HEIGHT / 2 : box.y + box.height / 2;
   return { zoom, x: MARGIN - start.x * zoom, y: height / 2 - middle * zoom };
@@ -155,7 +178,7 @@ export function firstLook(box: Box, start: Point, width: number, height: number)
 
 /** True when the graph is too large to be read as a whole. */
 export function isTooLarge(box: Box, width: number, height: number): boolean {
-  return width > 0 && fitted(box, width, height).zoom < READABLE_ZOOM;
+  return width > 0 && fitted(box, width, height).zoom < zooms().readable;
 }
 
 /** The box in the middle; of a box that is wider than the view, its end, which is where things go on. */
@@ -163,6 +186,21 @@ export function followed(box: Box, zoom: number, width: number, height: number):
   const room = (width - 2 * MARGIN) / zoom;
   const across = box.width > room ? box.x + box.width - room / 2 : box.x + box.width / 2;
   return { zoom, x: width / 2 - across * zoom, y: height / 2 - (box.y + box.height / 2) * zoom };
+}
+
+/** Never more empty ground than there has to be: an edge of the graph stays at the edge of the view. */
+export function within(view: { x: number; y: number; zoom: number }, bounds: Box, width: number, height: number): { x: number; y: number; zoom: number } {
+  const { zoom } = view;
+  return {
+    zoom,
+    x: held(view.x, bounds.x * zoom, bounds.width * zoom, width),
+    y: held(view.y, bounds.y * zoom, bounds.height * zoom, height),
+  };
+}
+
+function held(offset: number, start: number, length: number, room: number): number {
+  if (length <= room - 2 * MARGIN) return (room - length) / 2 - start;
+  return Math.min(Math.max(offset, room - MARGIN - start - length), MARGIN - start);
 }
 
 function leftmost(layout: Layout): Point {

@@ -4,8 +4,8 @@ import { CopyButton } from '../shared/CopyButton';
 import { deadLetterSentence } from '../shared/errorWords';
 import { Icon } from '../shared/icons';
 import { textOf } from '../shared/json/JsonRow';
-import { JsonTree } from '../shared/json/JsonTree';
 import { ErrorText } from './ErrorText';
+import { Json } from './Json';
 
 interface Props {
   error: NodeError;
@@ -36,7 +36,7 @@ export function ErrorPane({ error, attempts, hint }: Props): ReactElement {
         </p>
       )}
       {error.details !== undefined && error.details !== null && (
-        <JsonTree value={error.details} base="error.details" label="Details of the error" />
+        <Json value={error.details} base={null} label="Details of the error" />
       )}
     </div>
   );

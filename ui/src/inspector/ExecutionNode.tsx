@@ -43,7 +43,7 @@ export function ExecutionNode({ node, executionId }: { node: Node; executionId: 
       )}
       {firing && <FiringFacts firing={firing} />}
       {firing && <FailedAttempts firing={firing} />}
-      {detail.type !== 'failed' && <FiringTabs node={node} firing={firing} state={firing ? shownFiringState(firing) : state} loading={detail.type === 'loading'} />}
+      {detail.type !== 'failed' && <FiringTabs node={node} firing={firing} firings={firings} state={firing ? shownFiringState(firing) : state} loading={detail.type === 'loading'} />}
     </>
   );
 }
@@ -51,11 +51,12 @@ export function ExecutionNode({ node, executionId }: { node: Node; executionId: 
 interface FiringTabsProps {
   node: Node;
   firing: FiringView | null;
+  firings: FiringView[];
   state: ShownState;
   loading: boolean;
 }
 
-function FiringTabs({ node, firing, state, loading }: FiringTabsProps): ReactElement {
+function FiringTabs({ node, firing, firings, state, loading }: FiringTabsProps): ReactElement {
   const [picked, setPicked] = useState<Tab | null>(null);
   const failed = firing !== null && firing.error !== null;
   const tabs: { id: Tab; label: string; alarming?: boolean }[] = [
@@ -68,7 +69,7 @@ function FiringTabs({ node, firing, state, loading }: FiringTabsProps): ReactEle
   const active = picked !== null && (picked !== 'error' || failed) ? picked : automatic(firing);
   return (
     <Tabs tabs={tabs} active={active} onSelect={setPicked}>
-      <FiringPane tab={active} node={node} firing={firing} state={state} loading={loading} />
+      <FiringPane tab={active} node={node} firing={firing} firings={firings} state={state} loading={loading} />
     </Tabs>
   );
 }

@@ -1,11 +1,12 @@
-import { type ReactElement, useState } from 'react';
+import type { ReactElement } from 'react';
 import type { FiringView, Node } from '../generated/protocol';
 import { EmptyState } from '../shared/EmptyState';
-import { JsonTree } from '../shared/json/JsonTree';
 import type { ShownState } from '../shared/shownState';
+import { ComparedPayload } from './ComparedPayload';
 import { ErrorPane } from './ErrorPane';
 import { HttpLine } from './HttpLine';
-import { Payload } from './Payload';
+import { InputPane } from './InputPane';
+import { ParametersPane } from './ParametersPane';
 
 export type Tab = 'parameters' | 'input' | 'output' | 'error';
 
@@ -13,18 +14,20 @@ interface Props {
   tab: Tab;
   node: Node;
   firing: FiringView | null;
+  /** All that are known of the node, to compare with. */
+  firings: FiringView[];
   state: ShownState;
   loading: boolean;
 }
 
-export function FiringPane({ tab, node, firing, state, loading }: Props): ReactElement | null {
+export function FiringPane({ tab, node, firing, firings, state, loading }: Props): ReactElement | null {
   const fileName = firing === null ? node.id : `${node.id}-${firing.key === '' ? 'root' : firing.key}`;
   switch (tab) {
     case 'parameters':
-      return <Parameters node={node} firing={firing} fileName={fileName} />;
+      return <ParametersPane node={node} firing={firing} firings={firings} fileName={`${fileName}-parameters`} />;
     case 'input':
       return firing?.input ? (
-        <Payload key="input" payload={firing.input} base="" label="Input" fileName={`${fileName}-input`} />
+        <InputPane node={node} firing={firing} firings={firings} input={firing.input} fileName={`${fileName}-input`} />
       ) : (
         <Nothing loading={loading} title="No input yet" state={state} />
       );
@@ -32,7 +35,17 @@ export function FiringPane({ tab, node, firing, state, loading }: Props): ReactE
       return firing?.output ? (
         <>
           {node.type === 'http' && <HttpLine payload={firing.output} />}
-          <Payload key="output" payload={firing.output} base={`$${node.id}`} label="Output" fileName={`${fileName}-output`} />
+          <ComparedPayload
+            key="output"
+            part="output"
+            node={node}
+            firing={firing}
+            firings={firings}
+            payload={firing.output}
+            base={`$${node.id}`}
+            label="Output"
+            fileName={`${fileName}-output`}
+          />
         </>
       ) : (
         <Nothing loading={loading} title="No output yet" state={state} />
@@ -40,31 +53,6 @@ export function FiringPane({ tab, node, firing, state, loading }: Props): ReactE
     case 'error':
       return firing?.error ? <ErrorPane error={firing.error} attempts={firing.attempt} hint={firing.hint} /> : null;
   }
-}
-
-function Parameters({ node, firing, fileName }: { node: Node; firing: FiringView | null; fileName: string }): ReactElement {
-  const [raw, setRaw] = useState(false);
-  const resolved = firing?.parameters ?? null;
-  const showRaw = raw || resolved === null;
-  return (
-    <>
-      {resolved !== null && (
-        <div className="segments" role="group" aria-label="Parameters as">
-          <button type="button" aria-pressed={!showRaw} onClick={() => setRaw(false)}>
-            Resolved
-          </button>
-          <button type="button" aria-pressed={showRaw} onClick={() => setRaw(true)}>
-            As written
-          </button>
-        </div>
-      )}
-      {showRaw ? (
-        <JsonTree key="raw" value={node.parameters} base="parameters" label="Parameters as written" />
-      ) : (
-        <Payload key="resolved" payload={resolved} base="parameters" label="Resolved parameters" fileName={`${fileName}-parameters`} />
-      )}
-    </>
-  );
 }
 
 function Nothing({ loading, title, state }: { loading: boolean; title: string; state: ShownState }): ReactElement {

@@ -45,7 +45,7 @@ export function FiringPicker({ firings, total, chosen, onChoose }: Props): React
 }
 
 /** The closed list shows this and no heading, so the state is part of it. */
-function nameOf(firing: FiringView): string {
+export function nameOf(firing: FiringView): string {
   const parts = [firing.key === '' ? 'root' : firing.key, STATE_WORDS[shownFiringState(firing)].toLowerCase()];
   if (firing.attempt > 1) parts.push(`attempt ${firing.attempt}`);
   if (firing.duration_ms !== null) parts.push(formatDuration(firing.duration_ms));

@@ -2,9 +2,9 @@ import { type ReactElement, useState } from 'react';
 import type { Node } from '../generated/protocol';
 import { EmptyState } from '../shared/EmptyState';
 import { withoutSecrets } from '../shared/credentials';
-import { JsonTree } from '../shared/json/JsonTree';
 import { useStore } from '../state/store';
 import { CredentialNote } from './CredentialNote';
+import { Json } from './Json';
 import { NodeHeading } from './NodeHeading';
 import { Tabs } from '../shared/Tabs';
 
@@ -31,10 +31,10 @@ export function IdleNode({ node }: { node: Node }): ReactElement {
             This node needs none.
           </EmptyState>
         ) : (
-          <JsonTree
+          <Json
             key={tab}
             value={tab === 'parameters' ? node.parameters : withoutSecrets(node)}
-            base={tab === 'parameters' ? 'parameters' : node.id}
+            base={null}
             label={tab === 'parameters' ? 'Parameters' : 'Definition'}
           />
         )}

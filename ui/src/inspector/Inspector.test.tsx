@@ -52,6 +52,8 @@ describe('Inspector', () => {
     await show();
     expect(screen.getByText('"Hello, Ada"')).toBeTruthy();
     fireEvent.click(screen.getByTestId('tab-input'));
+    expect(screen.getByText('$trigger.name')).toBeTruthy();
+    fireEvent.click(screen.getByText('Everything it saw'));
     expect(screen.getByText('$trigger')).toBeTruthy();
     fireEvent.click(screen.getByTestId('tab-parameters'));
     expect(screen.getByText('"Hello, Ada"')).toBeTruthy();

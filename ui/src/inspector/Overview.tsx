@@ -4,12 +4,12 @@ import type { ExecutionView, WorkflowEntry } from '../generated/protocol';
 import { CopyButton } from '../shared/CopyButton';
 import { EmptyState } from '../shared/EmptyState';
 import { formatDuration, formatMoment, plural, shortId } from '../shared/format';
-import { JsonTree } from '../shared/json/JsonTree';
 import type { ShownState } from '../shared/shownState';
 import { PhaseLabel, StateLabel } from '../shared/states';
 import { shownEntry, shownView, stateCounts } from '../state/selectors';
 import { selectNode, useStore } from '../state/store';
 import { ErrorPane } from './ErrorPane';
+import { Json } from './Json';
 
 export function Overview(): ReactElement {
   const view = useStore(shownView);
@@ -105,7 +105,7 @@ function WorkflowOverview({ entry }: { entry: WorkflowEntry }): ReactElement {
       {sample !== undefined && (
         <>
           <h3 className="panel-heading">Sample input</h3>
-          <JsonTree key={entry.path} value={sample} base="$trigger" label="Sample input" />
+          <Json key={entry.path} value={sample} base="$trigger" label="Sample input" />
         </>
       )}
       <p className="inspector-foot">Select a node to see its parameters.</p>

@@ -1,33 +1,37 @@
-import type { ReactElement } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 import type { PayloadView } from '../generated/protocol';
-import { Button } from '../shared/Button';
+import { Button, IconButton } from '../shared/Button';
 import { CopyButton } from '../shared/CopyButton';
 import { formatBytes } from '../shared/format';
 import { textOf } from '../shared/json/JsonRow';
-import { JsonTree } from '../shared/json/JsonTree';
 import { saveText } from '../shared/save';
 import { useStore } from '../state/store';
+import { Json } from './Json';
 
 interface Props {
   payload: PayloadView;
-  base: string;
+  base: string | null;
   label: string;
   /** Without its ending: names the node and the item, so that saved files can be told apart. */
   fileName: string;
+  /** More that can be done with it. */
+  extra?: ReactNode;
 }
 
 /** A whole payload as a tree; a cut one as the text there is, with its true size. */
-export function Payload({ payload, base, label, fileName }: Props): ReactElement {
+export function Payload({ payload, base, label, fileName, extra }: Props): ReactElement {
   const canSave = useStore((state) => state.host.mode !== 'desktop');
   const { bytes } = payload.data;
   if (payload.type === 'whole') {
     const aside = (
       <span className="payload-bar">
         <span className="numbers">{formatBytes(bytes)}</span>
+        {extra}
         <CopyButton label="Copy all" text={() => textOf(payload.data.json)} />
+        {canSave && <IconButton icon="save" label="Save as a file" onClick={() => saveText(`${fileName}.json`, textOf(payload.data.json))} />}
       </span>
     );
-    return <JsonTree value={payload.data.json} base={base} label={label} aside={aside} />;
+    return <Json value={payload.data.json} base={base} label={label} aside={aside} />;
   }
   return (
     <div className="payload">

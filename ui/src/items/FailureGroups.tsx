@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
 import type { FailureGroup } from '../generated/protocol';
+import { asSentence, essenceOf } from '../shared/errorWords';
 import { formatCount } from '../shared/format';
 import { codeOfGroup } from '../shared/itemStates';
 import { moveFocus } from '../shared/roving';
@@ -34,7 +35,7 @@ export function FailureGroups({ groups, filter, onFilter }: Props): ReactElement
             >
               <span className="failure-count numbers">{formatCount(group.count)} ×</span>
               <span className="failure-text">
-                <span className="failure-message">{group.message}</span>
+                <span className="failure-message">{asSentence(essenceOf(group.message))}</span>
                 <Where nodeId={group.node_id} />
               </span>
             </button>

@@ -78,7 +78,7 @@ describe('ItemsPanel', () => {
     await shown();
     expect(screen.getByTestId('items-failed').textContent).toBe('Failed1');
     expect(screen.getByTestId('items-success').textContent).toBe('Success2');
-    expect(screen.getByText('box # is torn')).toBeTruthy();
+    expect(screen.getByText('Box # is torn')).toBeTruthy();
     expect(screen.getByText('at Pack')).toBeTruthy();
   });
 

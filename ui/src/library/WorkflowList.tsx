@@ -1,11 +1,12 @@
 import type { ReactElement } from 'react';
 import type { WorkflowEntry } from '../generated/protocol';
+import { IconButton } from '../shared/Button';
 import { EmptyState } from '../shared/EmptyState';
 import { plural } from '../shared/format';
 import { Icon } from '../shared/icons';
 import { moveFocus } from '../shared/roving';
 import { countSeverity, shownEntry } from '../state/selectors';
-import { openWorkflow, useStore } from '../state/store';
+import { openGallery, openWorkflow, useStore } from '../state/store';
 
 export function WorkflowList(): ReactElement {
   const workflows = useStore((state) => state.workflows);
@@ -13,13 +14,16 @@ export function WorkflowList(): ReactElement {
   const shown = useStore((state) => shownEntry(state)?.path ?? null);
   const open = useStore((state) => (state.open.type === 'workflow' ? state.open.path : null));
   const ready = useStore((state) => state.ready);
+  const nothing = useStore((state) => state.open.type === 'nothing');
   const stop = workflows.some((entry) => entry.path === shown) ? shown : (workflows[0]?.path ?? null);
 
   return (
     <section className="library-part" aria-label="Workflows">
-      <h2 className="panel-heading" title={folder}>
-        Workflows {workflows.length > 0 && <span className="badge">{workflows.length}</span>}
-      </h2>
+      <div className="panel-heading library-heading">
+        <h2 title={folder}>Workflows</h2>
+        {workflows.length > 0 && <span className="badge">{workflows.length}</span>}
+        <IconButton icon="gallery" label="All stories" aria-pressed={nothing} data-testid="open-gallery" onClick={openGallery} />
+      </div>
       {ready && workflows.length === 0 && (
         <EmptyState icon="folder" title="No workflows yet">
           Save a workflow as a .json file in <code>{folder}</code> and it appears here.
@@ -53,7 +57,7 @@ function WorkflowRow({ entry, open, near, tabStop }: RowProps): ReactElement {
       tabIndex={tabStop ? 0 : -1}
       className={`row library-row${open ? ' library-open' : ''}${near && !open ? ' library-near' : ''}`}
       aria-current={open}
-      title={`${entry.title}\n${entry.path}`}
+      title={[entry.title, entry.story, entry.path].filter((line) => line !== '').join('\n')}
       onClick={() => openWorkflow(entry.path)}
     >
       <span className="library-line">

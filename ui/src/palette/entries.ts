@@ -5,10 +5,11 @@ import { PHASE_WORDS } from '../shared/states';
 import { titleOf } from '../shared/title';
 import { cancel, openExecution, run } from '../state/actions';
 import { placeOf, selectItem } from '../state/item';
-import { backToNow, lookAt } from '../state/past';
-import type { BottomTab, Panel } from '../state/preferences';
+import { backToNow, travelTo } from '../state/past';
+import { togglePlaying } from '../state/playback';
+import type { BottomTab, Panel, Theme } from '../state/preferences';
 import { nodeById, runnable, runningExecution, shownDefinition, shownSummary } from '../state/selectors';
-import { type State, clearItem, openWorkflow, selectNode, setScopesShown, setTheme, showBottom, togglePanel } from '../state/store';
+import { type State, clearItem, openGallery, openWorkflow, selectNode, setPresenter, setScopesShown, setTheme, showBottom, togglePanel } from '../state/store';
 
 export interface Entry {
   id: string;
@@ -44,6 +45,12 @@ const TABS: { tab: BottomTab; text: string }[] = [
   { tab: 'items', text: 'Show the items' },
   { tab: 'waits', text: 'Show what waits' },
 ];
+const THEMES: { theme: Theme; icon: IconName; name: string }[] = [
+  { theme: 'light', icon: 'sun', name: 'light' },
+  { theme: 'dark', icon: 'moon', name: 'dark' },
+  { theme: 'contrast', icon: 'contrast', name: 'high contrast' },
+  { theme: 'system', icon: 'system', name: 'as the system' },
+];
 const PANELS: { panel: Panel; text: string; keys: string }[] = [
   { panel: 'left', text: 'Show or hide the library', keys: 'Ctrl+B' },
   { panel: 'bottom', text: 'Show or hide the bottom panel', keys: 'Ctrl+J' },
@@ -68,14 +75,17 @@ function commands(state: State, onHelp: () => void): Entry[] {
   if (state.item) found.push(command('all', 'split', 'Let go of the item', clearItem, 'Esc'));
   if (shownSummary(state)) {
     found.push(...TABS.map(({ tab, text }) => command(tab, 'bottom', text, () => showBottom(tab))));
-    found.push(command('first', 'previous', 'Go to the first event', () => lookAt({ type: 'position', data: 1 }), 'Home'));
+    found.push(command('play', state.playing ? 'pause' : 'play', state.playing ? 'Pause' : 'Play what happened', togglePlaying, 'Space'));
+    found.push(command('first', 'previous', 'Go to the first event', () => travelTo({ type: 'position', data: 1 }), 'Home'));
   }
-  const { scopesShown, theme } = state.preferences;
+  const { scopesShown, theme, presenter } = state.preferences;
   found.push(command('scopes', 'fit', scopesShown ? 'Hide the areas of fan-outs' : 'Paint the areas of fan-outs', () => setScopesShown(!scopesShown), 'G'));
   found.push(...PANELS.map(({ panel, text, keys }) => command(panel, 'left', text, () => togglePanel(panel), keys)));
-  for (const each of ['light', 'dark', 'system'] as const) {
-    if (each !== theme) found.push(command(`theme-${each}`, each === 'light' ? 'sun' : each === 'dark' ? 'moon' : 'system', `Theme: ${each}`, () => setTheme(each)));
+  for (const { theme: each, icon, name } of THEMES) {
+    if (each !== theme) found.push(command(`theme-${each}`, icon, `Theme: ${name}`, () => setTheme(each)));
   }
+  found.push(command('gallery', 'gallery', 'All stories', openGallery));
+  found.push(command('presenter', 'present', presenter ? 'Leave presenter mode' : 'Presenter mode', () => setPresenter(!presenter)));
   found.push(command('keys', 'help', 'Show all keys', onHelp, '?'));
   return found;
 }

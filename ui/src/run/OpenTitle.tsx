@@ -7,7 +7,10 @@ import { useStore } from '../state/store';
 
 export function OpenTitle(): ReactElement {
   const title = useStore(shownTitle);
-  const summary = useStore(shownSummary);
+  // The whole page shows one moment, its title too.
+  const past = useStore((state) => state.past);
+  const latest = useStore(shownSummary);
+  const summary = past?.view.summary ?? latest;
   const path = useStore((state) => shownEntry(state)?.path ?? null);
   const replay = useStore((state) => state.host.mode === 'replay');
   return (
@@ -19,7 +22,8 @@ export function OpenTitle(): ReactElement {
           {summary.ended_at !== null && (
             <span className="numbers top-time">{formatDuration(summary.ended_at - summary.started_at)}</span>
           )}
-          {summary.ended_at === null && !replay && <Running since={summary.started_at} />}
+          {summary.ended_at === null && past && <span className="numbers top-time">{formatDuration(Math.max(past.at - summary.started_at, 0))}</span>}
+          {summary.ended_at === null && !past && !replay && <Running since={summary.started_at} />}
         </span>
       )}
     </div>

@@ -71,5 +71,11 @@ describe('RunControls', () => {
     fireEvent.change(text, { target: { value: '{"name": "Grace"}' } });
     await act(async () => fireEvent.click(screen.getByTestId('run-with-input')));
     expect(asked()).toEqual([{ type: 'run', path: 'hello.json', input: { name: 'Grace' } }]);
+    act(() => useStore.setState({ starting: false }));
+    fireEvent.click(screen.getByTestId('run-input'));
+    expect((screen.getByTestId('run-input-text') as HTMLTextAreaElement).value).toBe('{"name": "Grace"}');
+    const sample = (screen.getByText('Sample of the workflow') as HTMLOptionElement).value;
+    fireEvent.change(screen.getByTestId('recent-inputs'), { target: { value: sample } });
+    expect((screen.getByTestId('run-input-text') as HTMLTextAreaElement).value).toContain('"Ada"');
   });
 });

@@ -4,9 +4,9 @@ import type { IconName } from '../shared/icons';
 import type { Theme } from '../state/preferences';
 import { setTheme, useStore } from '../state/store';
 
-const NEXT: { [K in Theme]: Theme } = { system: 'light', light: 'dark', dark: 'system' };
-const ICONS: { [K in Theme]: IconName } = { system: 'system', light: 'sun', dark: 'moon' };
-const WORDS: { [K in Theme]: string } = { system: 'as the system', light: 'light', dark: 'dark' };
+const NEXT: { [K in Theme]: Theme } = { system: 'light', light: 'dark', dark: 'contrast', contrast: 'system' };
+const ICONS: { [K in Theme]: IconName } = { system: 'system', light: 'sun', dark: 'moon', contrast: 'contrast' };
+const WORDS: { [K in Theme]: string } = { system: 'as the system', light: 'light', dark: 'dark', contrast: 'high contrast' };
 
 export function ThemeToggle(): ReactElement {
   const theme = useStore((state) => state.preferences.theme);

@@ -4,6 +4,7 @@ import { IconButton } from '../shared/Button';
 import { PanelToggles } from './PanelToggles';
 import { RecordingControls } from './RecordingControls';
 import { RunControls } from './RunControls';
+import { PresenterToggle } from './PresenterToggle';
 import { ThemeToggle } from './ThemeToggle';
 import { ModeChip } from './ModeChip';
 import { OpenTitle } from './OpenTitle';
@@ -31,6 +32,7 @@ export function TopBar({ onHelp, onPalette }: Props): ReactElement {
         <span className="top-gap" />
         <PanelToggles />
         <span className="top-gap" />
+        <PresenterToggle />
         <ThemeToggle />
         <IconButton icon="help" label="Keys (?)" onClick={onHelp} />
       </div>

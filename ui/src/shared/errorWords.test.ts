@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deadLetterSentence, errorWord } from './errorWords';
+import { deadLetterSentence, errorWord, essenceOf } from './errorWords';
 
 describe('errorWord', () => {
   it.each([
@@ -24,5 +24,12 @@ describe('deadLetterSentence', () => {
 
   it('has nothing to say of a node that failed by itself', () => {
     expect(deadLetterSentence({ message: 'no', code: 'HTTP_TIMEOUT' }, 3)).toBeNull();
+  });
+});
+
+describe('essenceOf', () => {
+  it('leaves the expression away', () => {
+    expect(essenceOf('parameter “output” {{ a.b }}: ReferenceError: a is not defined')).toBe('ReferenceError: a is not defined');
+    expect(essenceOf('the billing system answers 503')).toBe('the billing system answers 503');
   });
 });

@@ -38,6 +38,12 @@ export function asSentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** In a narrow place: what went wrong, without the expression in which it did. */
+export function essenceOf(message: string): string {
+  const end = message.lastIndexOf('}}: ');
+  return message.startsWith('parameter ') && end >= 0 ? message.slice(end + 4) : message;
+}
+
 /** What became of a message that was given up by the house and not by its node; `null` where none was. */
 export function deadLetterSentence(error: NodeError, attempts?: number): string | null {
   if (error.code !== 'RETRIES_USED_UP' && error.code !== 'LINEAGE_MISMATCH') return null;

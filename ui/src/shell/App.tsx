@@ -1,6 +1,7 @@
 /** Puts the features in their places; none of them knows the others. */
 import { type ReactElement, useCallback, useState } from 'react';
 import { Canvas } from '../canvas/Canvas';
+import { Gallery } from '../gallery/Gallery';
 import { Palette } from '../palette/Palette';
 import { Inspector } from '../inspector/Inspector';
 import { Library } from '../library/Library';
@@ -8,6 +9,7 @@ import { TopBar } from '../run/TopBar';
 import { Splitter } from '../shared/Splitter';
 import { PANEL_LIMITS, type Panel } from '../state/preferences';
 import { useFollowItem } from '../state/item';
+import { usePlayback } from '../state/playback';
 import { resizePanel, useStore } from '../state/store';
 import { BottomPanel, bottomTabs } from './BottomPanel';
 import { ChangedBanner } from './ChangedBanner';
@@ -29,6 +31,7 @@ export function App(): ReactElement {
   useTheme();
   useTitle();
   useFollowItem();
+  usePlayback();
   useGlobalKeys(onHelp, onPalette);
   return (
     <div className="shell">
@@ -47,6 +50,7 @@ export function App(): ReactElement {
 function Panels(): ReactElement {
   const { left, right, bottom } = useStore((state) => state.preferences.panels);
   const hasBottom = useStore((state) => bottomTabs(state) !== '');
+  const nothing = useStore((state) => state.open.type === 'nothing');
   return (
     <div className="panels">
       {left.shown && (
@@ -59,7 +63,7 @@ function Panels(): ReactElement {
       )}
       <main className="panel-centre">
         <ChangedBanner />
-        <Canvas />
+        {nothing ? <Gallery /> : <Canvas />}
         {bottom.shown && hasBottom && (
           <>
             <PanelSplitter panel="bottom" side="top" label="Height of the bottom panel" />
@@ -69,7 +73,7 @@ function Panels(): ReactElement {
           </>
         )}
       </main>
-      {right.shown && (
+      {right.shown && !nothing && (
         <>
           <PanelSplitter panel="right" side="left" label="Width of the inspector" />
           <div className="panel" style={{ width: right.size }}>

@@ -11,7 +11,7 @@ export function ChangedBanner(): ReactElement | null {
   return (
     <div className="changed-banner" role="status" data-testid="changed-banner">
       <Icon name="file" />
-      <p>The file has changed since this execution started. You see the graph it started with.</p>
+      <p>The file has changed since. This is the graph the execution started with.</p>
       <Button onClick={() => openWorkflow(path)}>View the file</Button>
     </div>
   );

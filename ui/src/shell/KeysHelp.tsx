@@ -17,7 +17,6 @@ const GROUPS: { title: string; keys: [string[], string][] }[] = [
       [['Ctrl', 'I'], 'Inspector'],
       [['Ctrl', 'J'], 'Bottom panel'],
       [['Ctrl', 'K'], 'Go to anything'],
-      [['/'], 'Find a node'],
       [['?'], 'This help'],
     ],
   },
@@ -31,15 +30,21 @@ const GROUPS: { title: string; keys: [string[], string][] }[] = [
       [['1'], 'Fit the graph'],
       [['0'], 'Zoom to 100 %'],
       [['+', '-'], 'Zoom'],
+      [['F'], 'Find nodes, also Ctrl+F'],
       [['G'], 'Areas of fan-outs'],
     ],
   },
   {
     title: 'Timeline',
     keys: [
+      [['Space'], 'Play, pause'],
+      [['↑', '↓'], 'Faster, slower'],
       [['←', '→'], 'One event back, on'],
+      [['Shift', '←', '→'], 'At the selected node'],
       [['Home'], 'The first event'],
       [['End'], 'Now'],
+      [['M'], 'Bookmark the moment'],
+      [['PgUp', 'PgDn'], 'From bookmark to bookmark'],
     ],
   },
   {
@@ -49,6 +54,8 @@ const GROUPS: { title: string; keys: [string[], string][] }[] = [
       [['→', '←'], 'Open, close'],
       [['Ctrl', 'C'], 'Copy the value'],
       [['Ctrl', 'Shift', 'C'], 'Copy the path'],
+      [['Ctrl', 'Alt', 'C'], 'Copy the expression'],
+      [['T'], 'An array as a table'],
     ],
   },
 ];

@@ -60,11 +60,28 @@ describe('App', () => {
 
   it('goes through the themes and writes the one in force on the page', () => {
     render(<App />);
-    const themes = [1, 2].map(() => {
+    const themes = [1, 2, 3].map(() => {
       fireEvent.click(screen.getByTestId('theme-toggle'));
       return document.documentElement.dataset.theme;
     });
-    expect(themes).toEqual(['light', 'dark']);
+    expect(themes).toEqual(['light', 'dark', 'contrast']);
+  });
+
+  it('presents: large type and room for the graph, and comes back', () => {
+    render(<App />);
+    fireEvent.click(screen.getByTestId('presenter'));
+    expect(document.documentElement.dataset.presenter).toBe('on');
+    expect(screen.queryByTestId('inspector')).toBeNull();
+    fireEvent.click(screen.getByTestId('presenter'));
+    expect(document.documentElement.dataset.presenter).toBe('off');
+    expect(screen.getByTestId('inspector')).toBeTruthy();
+  });
+
+  it('begins in the gallery', () => {
+    useStore.setState({ open: { type: 'nothing' } });
+    render(<App />);
+    expect(screen.getByTestId('gallery')).toBeTruthy();
+    expect(screen.queryByTestId('inspector')).toBeNull();
   });
 
   it('shows a refusal on the whole page, without actions', () => {

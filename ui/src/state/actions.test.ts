@@ -4,7 +4,7 @@ import type { Request, Response } from '../generated/protocol';
 import { WORKFLOW, entry, nodeView, patch, recording, summary, view } from '../testing/fixtures';
 import { closeRecording, connect, openExecution, openRecording, run } from './actions';
 import { shownDefinition } from './selectors';
-import { useStore } from './store';
+import { openWorkflow, useStore } from './store';
 
 /** A host whose answers are given by hand. */
 class Stage implements Bridge {
@@ -53,9 +53,20 @@ beforeEach(() => {
 });
 
 describe('connect', () => {
-  it('opens the first workflow of the first snapshot', async () => {
+  it('starts a first visit in the gallery', async () => {
     await live();
+    expect(useStore.getState().open).toEqual({ type: 'nothing' });
+  });
+
+  it('comes back to the file that was looked at last, if it is still there', async () => {
+    openWorkflow('hello.json');
+    connect(stage);
+    await live(snapshot({ executions: [summary()] }));
     expect(useStore.getState().open).toEqual({ type: 'workflow', path: 'hello.json' });
+    openWorkflow('gone.json');
+    connect(stage);
+    await live(snapshot({ executions: [summary()] }));
+    expect(useStore.getState().open).toEqual({ type: 'nothing' });
   });
 
   it('applies what arrived during the snapshot after it', async () => {
@@ -109,6 +120,7 @@ describe('openExecution', () => {
 describe('run', () => {
   it('opens what it started', async () => {
     await live();
+    openWorkflow('hello.json');
     void run('hello.json', { name: 'Grace' });
     const asked = stage.next('run');
     expect(asked.request).toEqual({ type: 'run', path: 'hello.json', input: { name: 'Grace' } });
@@ -158,6 +170,7 @@ describe('recordings', () => {
 
   it('that cannot be read leave everything as it was', async () => {
     await live();
+    openWorkflow('hello.json');
     await openRecording(new File(['{"format": "other"}'], 'bad.json'));
     expect(useStore.getState().host.mode).toBe('web');
     expect(useStore.getState().open.type).toBe('workflow');

@@ -33,6 +33,8 @@ interface Session {
   held: Update[] | null;
   /** Patches that arrived while the open view was under way. */
   waiting: ViewPatch[];
+  /** Updates of this frame after the first ones; null when the next may be applied at once. */
+  later: Update[] | null;
   /** Tells a late answer that the user has opened something else meanwhile. */
   fetch: number;
 }
@@ -44,10 +46,10 @@ let home: Bridge | null = null;
 export function connect(bridge: Bridge): void {
   session?.stop();
   if (!bridge.host.readOnly) home = bridge;
-  const mine: Session = { bridge, stop: () => undefined, held: null, waiting: [], fetch: 0 };
+  const mine: Session = { bridge, stop: () => undefined, held: null, waiting: [], later: null, fetch: 0 };
   session = mine;
-  const { preferences, toasts } = useStore.getState();
-  useStore.setState({ ...INITIAL_STATE, host: bridge.host, preferences, toasts });
+  const { preferences, toasts, speed } = useStore.getState();
+  useStore.setState({ ...INITIAL_STATE, host: bridge.host, preferences, toasts, speed });
   mine.stop = bridge.subscribe({
     updates: (updates) => {
       if (session === mine) receive(mine, updates);
@@ -87,12 +89,14 @@ function fromSnapshot(snapshot: Snapshot): Partial<State> {
   return { ready: true, version, folder, workflows, executions };
 }
 
-/** Keeps what was open; a first visit starts with something to look at instead of an empty page. */
+/** Keeps what was open, or comes back to what was open last time; a first visit starts in the gallery. */
 function stillOpen(state: State, snapshot: Snapshot): State['open'] {
-  if (state.open.type !== 'nothing') return state.open;
-  const [workflow] = snapshot.workflows;
-  if (workflow) return { type: 'workflow', path: workflow.path };
+  // Who is in the gallery when a lost connection comes back stays there.
+  if (state.open.type !== 'nothing' || state.ready) return state.open;
+  const { lastPath } = state.preferences;
   const [execution] = snapshot.executions;
+  if (execution && snapshot.workflows.some(({ path }) => path === lastPath)) return { type: 'workflow', path: lastPath ?? '' };
+  if (snapshot.workflows.length > 0) return state.open;
   return execution ? { type: 'execution', executionId: execution.execution_id, view: null } : state.open;
 }
 
@@ -101,6 +105,24 @@ function receive(mine: Session, updates: Update[]): void {
     mine.held.push(...updates);
     return;
   }
+  // Nobody sees more than one change per frame, so no more than one is worked on.
+  if (mine.later !== null && !document.hidden) {
+    mine.later.push(...updates);
+    return;
+  }
+  const before = mine.later ?? [];
+  mine.later = [];
+  requestAnimationFrame(() => nextFrame(mine));
+  apply(mine, [...before, ...updates]);
+}
+
+function nextFrame(mine: Session): void {
+  const later = mine.later ?? [];
+  mine.later = null;
+  if (session === mine && later.length > 0) receive(mine, later);
+}
+
+function apply(mine: Session, updates: Update[]): void {
   const { state, troubles, waiting } = reduceUpdates(useStore.getState(), updates);
   mine.waiting.push(...waiting);
   useStore.setState(state);
@@ -166,6 +188,8 @@ export async function run(path: string, input?: unknown): Promise<void> {
     const request = input === undefined ? { type: 'run' as const, path } : { type: 'run' as const, path, input };
     const { execution_id } = await ask(mine.bridge, request);
     await openExecution(execution_id, true);
+    // On a stage things happen slowly, also when they are over.
+    if (useStore.getState().preferences.presenter) useStore.setState({ playing: true });
   } catch (thrown) {
     showProblem(problemOf(thrown));
   } finally {
@@ -185,6 +209,11 @@ export async function cancel(executionId: string): Promise<void> {
 /** `key` null means the latest firings, whatever their key. */
 export async function nodeDetail(executionId: string, nodeId: string, key: string | null = null): Promise<NodeDetail> {
   return ask(host(), { type: 'node_detail', execution_id: executionId, node_id: nodeId, key, ...asItWas() });
+}
+
+/** Of another execution, whichever moment the page shows: its latest firing at that key. */
+export async function latestDetail(executionId: string, nodeId: string, key: string): Promise<NodeDetail> {
+  return ask(host(), { type: 'node_detail', execution_id: executionId, node_id: nodeId, key });
 }
 
 export async function itemGrid(executionId: string, place: FanOutPlace, since: number): Promise<ItemGrid> {

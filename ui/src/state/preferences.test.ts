@@ -9,7 +9,12 @@ describe('preferences', () => {
   });
 
   it('come back as they were saved', () => {
-    const mine = { theme: 'dark' as const, bottomTab: 'items' as const, scopesShown: true, panels: { ...DEFAULT_PREFERENCES.panels, left: { size: 300, shown: false } } };
+    const mine = {
+      theme: 'dark' as const, bottomTab: 'items' as const, scopesShown: true, presenter: true, panels: { ...DEFAULT_PREFERENCES.panels, left: { size: 300, shown: false } },
+      bookmarks: { x1: [{ position: 3, at: 30, note: 'here' }] },
+      inputs: { 'hello.json': ['{}'] },
+      lastPath: 'hello.json',
+    };
     savePreferences(localStorage, mine);
     expect(loadPreferences(localStorage)).toEqual(mine);
   });

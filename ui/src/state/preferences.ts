@@ -1,10 +1,17 @@
 /** What the user arranged, remembered on this machine. Losing it is harmless, so storage may fail. */
-export type Theme = 'system' | 'light' | 'dark';
+import { type Bookmarks, readBookmarks } from './bookmarks';
+
+export type Theme = 'system' | 'light' | 'dark' | 'contrast';
+const THEMES: readonly Theme[] = ['system', 'light', 'dark', 'contrast'];
 export type Panel = 'left' | 'right' | 'bottom';
 
 /** What the panel at the bottom shows. */
 export type BottomTab = 'timeline' | 'items' | 'waits' | 'problems';
 const BOTTOM_TABS: readonly BottomTab[] = ['timeline', 'items', 'waits', 'problems'];
+
+/** More of them nobody looks through. */
+const MOST_INPUTS = 8;
+const MOST_FILES = 50;
 
 export interface PanelPreference {
   size: number;
@@ -17,7 +24,14 @@ export interface Preferences {
   bottomTab: BottomTab | null;
   /** Whether the areas of fan-outs are painted. */
   scopesShown: boolean;
+  /** Large type, slow motion, values hidden. */
+  presenter: boolean;
   panels: { [K in Panel]: PanelPreference };
+  bookmarks: Bookmarks;
+  /** The inputs files were run with by hand, as text, the last one first. */
+  inputs: { [path: string]: string[] };
+  /** The file that was looked at last. */
+  lastPath: string | null;
 }
 
 export const PANEL_LIMITS: { [K in Panel]: { min: number; max: number } } = {
@@ -30,11 +44,15 @@ export const DEFAULT_PREFERENCES: Preferences = {
   theme: 'system',
   bottomTab: null,
   scopesShown: false,
+  presenter: false,
   panels: {
     left: { size: 248, shown: true },
     right: { size: 328, shown: true },
     bottom: { size: 216, shown: true },
   },
+  bookmarks: {},
+  inputs: {},
+  lastPath: null,
 };
 
 const KEY = 'runeglass.preferences';
@@ -62,17 +80,21 @@ export function clampPanel(panel: Panel, size: number): number {
 
 function readPreferences(stored: unknown): Preferences {
   if (typeof stored !== 'object' || stored === null) return DEFAULT_PREFERENCES;
-  const { theme, panels, bottomTab, scopesShown } = stored as { [K in keyof Preferences]?: unknown };
+  const { theme, panels, bottomTab, scopesShown, presenter, bookmarks, inputs, lastPath } = stored as { [K in keyof Preferences]?: unknown };
   const given = (typeof panels === 'object' && panels !== null ? panels : {}) as { [key: string]: unknown };
   return {
-    theme: theme === 'light' || theme === 'dark' ? theme : 'system',
+    theme: THEMES.find((each) => each === theme) ?? 'system',
     bottomTab: BOTTOM_TABS.find((tab) => tab === bottomTab) ?? null,
     scopesShown: scopesShown === true,
+    presenter: presenter === true,
     panels: {
       left: readPanel('left', given.left),
       right: readPanel('right', given.right),
       bottom: readPanel('bottom', given.bottom),
     },
+    bookmarks: readBookmarks(bookmarks),
+    inputs: readInputs(inputs),
+    lastPath: typeof lastPath === 'string' ? lastPath : null,
   };
 }
 
@@ -84,4 +106,21 @@ function readPanel(panel: Panel, stored: unknown): PanelPreference {
     size: typeof size === 'number' && Number.isFinite(size) ? clampPanel(panel, size) : fallback.size,
     shown: typeof shown === 'boolean' ? shown : fallback.shown,
   };
+}
+
+/** The same input again moves to the front. */
+export function withInput(inputs: Preferences['inputs'], path: string, text: string): Preferences['inputs'] {
+  const texts = [text, ...(inputs[path] ?? []).filter((each) => each !== text)].slice(0, MOST_INPUTS);
+  const rest = Object.entries(inputs).filter(([each]) => each !== path);
+  return Object.fromEntries([...rest, [path, texts] as const].slice(-MOST_FILES));
+}
+
+function readInputs(stored: unknown): Preferences['inputs'] {
+  if (typeof stored !== 'object' || stored === null) return {};
+  const entries = Object.entries(stored).map(([path, texts]) => [path, readTexts(texts)] as const);
+  return Object.fromEntries(entries.filter(([, texts]) => texts.length > 0).slice(-MOST_FILES));
+}
+
+function readTexts(stored: unknown): string[] {
+  return Array.isArray(stored) ? stored.filter((each) => typeof each === 'string').slice(0, MOST_INPUTS) : [];
 }

@@ -11,6 +11,7 @@ import type {
   Workflow,
   WorkflowEntry,
 } from '../generated/protocol';
+import { type Bookmark, withBookmark, withoutBookmark } from './bookmarks';
 import {
   type BottomTab,
   DEFAULT_PREFERENCES,
@@ -20,6 +21,7 @@ import {
   clampPanel,
   loadPreferences,
   savePreferences,
+  withInput,
 } from './preferences';
 
 export type Open =
@@ -60,6 +62,12 @@ export interface State {
   item: SelectedItem | null;
   /** The moment the page shows; null for now. */
   past: PastView | null;
+  /** What is looked for in the graph; null when nothing is. */
+  search: string | null;
+  /** What happened is being played. */
+  playing: boolean;
+  /** Of playing; 1 is as it was. */
+  speed: number;
   /** The node the keyboard is at; the one tab stop of the graph. */
   focusedNode: string | null;
   /** A run was asked for and not answered yet. */
@@ -69,6 +77,7 @@ export interface State {
 }
 
 const MOST_TOASTS = 4;
+const SLOW_MOTION = 0.25;
 
 export const INITIAL_STATE: State = {
   host: { mode: 'web', title: '', readOnly: false },
@@ -83,6 +92,9 @@ export const INITIAL_STATE: State = {
   place: null,
   item: null,
   past: null,
+  search: null,
+  playing: false,
+  speed: 1,
   focusedNode: null,
   starting: false,
   toasts: [],
@@ -91,18 +103,33 @@ export const INITIAL_STATE: State = {
 
 export const useStore = create<State>()(() => ({
   ...INITIAL_STATE,
-  preferences: typeof localStorage === 'undefined' ? DEFAULT_PREFERENCES : loadPreferences(localStorage),
+  ...remembered(),
 }));
+
+function remembered(): Pick<State, 'preferences' | 'speed'> {
+  const preferences = typeof localStorage === 'undefined' ? DEFAULT_PREFERENCES : loadPreferences(localStorage);
+  return { preferences, speed: preferences.presenter ? SLOW_MOTION : 1 };
+}
 
 export function selectNode(selectedNode: string | null): void {
   useStore.setState(selectedNode === null ? { selectedNode } : { selectedNode, focusedNode: selectedNode });
+}
+
+export function setSearch(search: string | null): void {
+  useStore.setState({ search });
 }
 
 export function focusNode(focusedNode: string | null): void {
   useStore.setState({ focusedNode });
 }
 
+/** The gallery, where one begins. */
+export function openGallery(): void {
+  useStore.setState({ open: { type: 'nothing' }, selectedNode: null, ...NO_ITEM });
+}
+
 export function openWorkflow(path: string): void {
+  if (useStore.getState().preferences.lastPath !== path) changePreferences((preferences) => ({ ...preferences, lastPath: path }));
   useStore.setState((state) =>
     state.open.type === 'workflow' && state.open.path === path
       ? state
@@ -110,8 +137,14 @@ export function openWorkflow(path: string): void {
   );
 }
 
-/** Items and moments belong to one execution. */
-export const NO_ITEM: Pick<State, 'place' | 'item' | 'past'> = { place: null, item: null, past: null };
+/** Items and moments belong to one execution, and what is looked for to one graph. */
+export const NO_ITEM: Pick<State, 'place' | 'item' | 'past' | 'playing' | 'search'> = {
+  place: null,
+  item: null,
+  past: null,
+  playing: false,
+  search: null,
+};
 
 export function showPlace(place: FanOutPlace): void {
   useStore.setState({ place });
@@ -142,6 +175,28 @@ export function setTheme(theme: Theme): void {
 
 export function setScopesShown(scopesShown: boolean): void {
   changePreferences((preferences) => ({ ...preferences, scopesShown }));
+}
+
+/** Large type needs the room of the panels beside the graph, and slow motion a slow speed. */
+export function setPresenter(presenter: boolean): void {
+  changePreferences((preferences) => {
+    const { left, right } = preferences.panels;
+    const panels = { ...preferences.panels, left: { ...left, shown: !presenter }, right: { ...right, shown: !presenter } };
+    return { ...preferences, presenter, panels };
+  });
+  useStore.setState({ speed: presenter ? SLOW_MOTION : 1 });
+}
+
+export function setBookmark(executionId: string, mark: Bookmark): void {
+  changePreferences((preferences) => ({ ...preferences, bookmarks: withBookmark(preferences.bookmarks, executionId, mark) }));
+}
+
+export function removeBookmark(executionId: string, position: number): void {
+  changePreferences((preferences) => ({ ...preferences, bookmarks: withoutBookmark(preferences.bookmarks, executionId, position) }));
+}
+
+export function rememberInput(path: string, text: string): void {
+  changePreferences((preferences) => ({ ...preferences, inputs: withInput(preferences.inputs, path, text) }));
 }
 
 export function showBottom(bottomTab: BottomTab): void {

@@ -1,44 +1,27 @@
-import { type ReactElement, useEffect, useState } from 'react';
+import type { ReactElement } from 'react';
 import type { Timeline } from '../generated/protocol';
 import { Button, IconButton } from '../shared/Button';
 import { formatClock, formatCount, formatDuration } from '../shared/format';
-import { backToNow, lookAt, stepEvent } from '../state/past';
-import { useStore } from '../state/store';
-import { type Scale, momentAfter } from './scale';
+import { backToNow, stepEvent, travelTo } from '../state/past';
+import { SPEEDS, setSpeed, togglePlaying } from '../state/playback';
+import { nodeById, shownDefinition } from '../state/selectors';
+import { setBookmark, useStore } from '../state/store';
+import { titleOf } from '../shared/title';
+import { nextMoment, nodeMoments } from './nodeMoments';
 
-const SPEEDS: readonly number[] = [0.1, 0.25, 1, 4, 10, 100];
-const BEAT_MILLIS = 100;
-
-/** Steps and plays through what happened, and leads back to now. */
-export function PlayBar({ scale, timeline }: { scale: Scale; timeline: Timeline }): ReactElement {
+/** Steps and plays through what happened, marks moments, and leads back to now. */
+export function PlayBar({ timeline }: { timeline: Timeline }): ReactElement {
   const past = useStore((state) => state.past);
-  const [playing, setPlaying] = useState(false);
-  const [speed, setSpeed] = useState(1);
-
-  useEffect(() => {
-    if (!playing) return undefined;
-    let at = useStore.getState().past?.at ?? timeline.started_at;
-    lookAt({ type: 'moment', data: at });
-    const timer = setInterval(() => {
-      at = momentAfter(scale, at, BEAT_MILLIS * speed);
-      if (at < timeline.latest_at) lookAt({ type: 'moment', data: Math.round(at) });
-      else {
-        setPlaying(false);
-        backToNow();
-      }
-    }, BEAT_MILLIS);
-    return () => clearInterval(timer);
-    // The line grows while an execution runs; what is played goes on along the one it began with.
-  }, [playing, speed]); // eslint-disable-line react-hooks/exhaustive-deps
-
+  const playing = useStore((state) => state.playing);
+  const speed = useStore((state) => state.speed);
   return (
     <div className="play-bar" role="toolbar" aria-label="Travel">
       <IconButton icon="previous" label="One event back (←)" data-testid="step-back" onClick={() => stepEvent(-1)} />
       <IconButton
         icon={playing ? 'pause' : 'play'}
-        label={playing ? 'Pause' : 'Play from here'}
+        label={playing ? 'Pause (Space)' : 'Play from here (Space)'}
         data-testid="play"
-        onClick={() => setPlaying(!playing)}
+        onClick={togglePlaying}
       />
       <IconButton icon="next" label="One event on (→)" data-testid="step-on" disabled={!past} onClick={() => stepEvent(1)} />
       <label className="play-speed">
@@ -51,6 +34,8 @@ export function PlayBar({ scale, timeline }: { scale: Scale; timeline: Timeline 
           ))}
         </select>
       </label>
+      <NodeSteps timeline={timeline} />
+      <IconButton icon="bookmark" label="Bookmark this moment (M)" data-testid="bookmark" onClick={() => markMoment(timeline)} />
       <span className="play-where numbers" data-testid="play-where">
         event {formatCount(past?.view.position ?? timeline.position)} of {formatCount(timeline.position)} · {formatClock(past?.at ?? timeline.latest_at)}
       </span>
@@ -62,6 +47,35 @@ export function PlayBar({ scale, timeline }: { scale: Scale; timeline: Timeline 
       )}
     </div>
   );
+}
+
+/** Only where a node is selected: from one thing that happened there to the next. */
+function NodeSteps({ timeline }: { timeline: Timeline }): ReactElement | null {
+  const node = useStore((state) => nodeById(shownDefinition(state), state.selectedNode));
+  if (node === null || !timeline.rows.some((row) => row.node_id === node.id)) return null;
+  const title = titleOf(node);
+  return (
+    <span className="play-node" role="group" aria-label={`Events of ${title}`}>
+      <IconButton icon="nodeBack" label={`Earlier at ${title} (Shift+←)`} data-testid="node-back" onClick={() => stepAtNode(timeline, -1)} />
+      <IconButton icon="nodeOn" label={`Later at ${title} (Shift+→)`} data-testid="node-on" onClick={() => stepAtNode(timeline, 1)} />
+    </span>
+  );
+}
+
+/** Goes to the next thing that happened at the selected node. */
+export function stepAtNode(timeline: Timeline, by: 1 | -1): void {
+  const { selectedNode, past } = useStore.getState();
+  if (selectedNode === null) return;
+  const at = nextMoment(nodeMoments(timeline, selectedNode), past?.at ?? timeline.latest_at, by);
+  if (at !== null) travelTo({ type: 'moment', data: at });
+}
+
+/** From now on too: the page then shows the moment that was marked. */
+export function markMoment(timeline: Timeline): void {
+  const { past, preferences } = useStore.getState();
+  const position = past?.view.position ?? timeline.position;
+  const known = preferences.bookmarks[timeline.execution_id]?.some((mark) => mark.position === position);
+  if (!known) setBookmark(timeline.execution_id, { position, at: past?.at ?? timeline.latest_at, note: '' });
 }
 
 function Legend(): ReactElement {

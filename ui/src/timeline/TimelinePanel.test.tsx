@@ -71,6 +71,48 @@ describe('TimelinePanel', () => {
     expect(asked.filter((request) => request.type === 'view_at').length).toBeLessThanOrEqual(2);
   });
 
+  it('goes from one thing that happened at the selected node to the next', async () => {
+    useStore.setState({ selectedNode: 'greet' });
+    const scrubber = await shown();
+    fireEvent.keyDown(scrubber, { key: 'ArrowLeft', shiftKey: true });
+    await vi.waitFor(() => expect(past()).toBe(5));
+    expect(asked.at(-1)).toMatchObject({ type: 'view_at', when: { type: 'moment', data: 2_000 } });
+    fireEvent.click(screen.getByTestId('node-back'));
+    await vi.waitFor(() => expect(asked.at(-1)).toMatchObject({ when: { type: 'moment', data: 1_000 } }));
+  });
+
+  it('marks a moment with a note, comes back to it and forgets it', async () => {
+    const scrubber = await shown();
+    fireEvent.keyDown(scrubber, { key: 'ArrowLeft' });
+    await vi.waitFor(() => expect(past()).toBe(8));
+    fireEvent.keyDown(scrubber, { key: 'm' });
+    fireEvent.change(screen.getByTestId('bookmark-note'), { target: { value: 'here it hangs' } });
+    expect(useStore.getState().preferences.bookmarks).toEqual({ x1: [{ position: 8, at: 2_000, note: 'here it hangs' }] });
+    fireEvent.keyDown(scrubber, { key: 'End' });
+    fireEvent.click(screen.getByText('here it hangs'));
+    await vi.waitFor(() => expect(past()).toBe(8));
+    fireEvent.click(screen.getByRole('button', { name: 'Remove this bookmark' }));
+    expect(screen.queryByTestId('bookmarks')).toBeNull();
+  });
+
+  it('plays and pauses, faster and slower, with keys', async () => {
+    const scrubber = await shown();
+    fireEvent.keyDown(scrubber, { key: ' ' });
+    expect(useStore.getState().playing).toBe(true);
+    fireEvent.keyDown(scrubber, { key: 'ArrowUp' });
+    expect(useStore.getState().speed).toBe(2);
+    fireEvent.keyDown(scrubber, { key: 'ArrowLeft' });
+    expect(useStore.getState().playing).toBe(false);
+  });
+
+  it('stays at now when an answer about the past comes late', async () => {
+    const scrubber = await shown();
+    fireEvent.keyDown(scrubber, { key: 'Home' });
+    fireEvent.keyDown(scrubber, { key: 'End' });
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(past()).toBeUndefined();
+  });
+
   it('says how far back one is, and leads back', async () => {
     const scrubber = await shown();
     fireEvent.keyDown(scrubber, { key: 'Home' });

@@ -6,20 +6,24 @@ import { formatCount, formatDuration, formatClock } from '../shared/format';
 import { titleOf } from '../shared/title';
 import { useThemeInForce } from '../shared/useThemeInForce';
 import { timelineOf } from '../state/actions';
-import { backToNow, lookAt, stepEvent } from '../state/past';
+import { backToNow, stepEvent, travelTo } from '../state/past';
+import { shiftSpeed, togglePlaying } from '../state/playback';
 import { Poll } from '../state/poll';
 import { nodeById, shownDefinition, shownSummary } from '../state/selectors';
 import { selectNode, useStore } from '../state/store';
-import { PlayBar } from './PlayBar';
+import type { Bookmark } from '../state/bookmarks';
+import { Bookmarks } from './Bookmarks';
+import { PlayBar, markMoment, stepAtNode } from './PlayBar';
 import { ROW, paintFolds, paintRows } from './paint';
 import { paletteInForce } from './palette';
-import { type Scale, momentAt, scaleOf, xOf } from './scale';
+import { type Scale, momentAt, scaleOf, xOf } from '../shared/timeScale';
 import './timeline.css';
 
 const PAUSE_MILLIS = 250;
 /** Room for the names of nodes. */
 const NAMES = 148;
 const AXIS = 18;
+const NO_MARKS: readonly Bookmark[] = [];
 
 export function TimelinePanel(): ReactElement | null {
   const executionId = useStore((state) => shownSummary(state)?.execution_id ?? null);
@@ -50,6 +54,8 @@ function Rows({ timeline }: { timeline: Timeline }): ReactElement {
   const lane = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const end = timeline.latest_at;
+  const marks = useStore((state) => state.preferences.bookmarks[timeline.execution_id]) ?? NO_MARKS;
+  const position = useStore((state) => state.past?.view.position) ?? timeline.position;
   const scale = useMemo(
     () => scaleOf(timeline.ticks, timeline.started_at, end, Math.max(width - NAMES, 1)),
     [timeline, end, width],
@@ -67,34 +73,29 @@ function Rows({ timeline }: { timeline: Timeline }): ReactElement {
 
   return (
     <section className="timeline" aria-label="Timeline" data-testid="timeline">
-      <PlayBar scale={scale} timeline={timeline} />
+      <PlayBar timeline={timeline} />
+      <Bookmarks executionId={timeline.execution_id} marks={marks} position={position} />
       <div className="timeline-scroll" ref={lane}>
         <Axis scale={scale} timeline={timeline} />
         <div className="timeline-rows" style={{ height: Math.max(timeline.rows.length * ROW, 1) }}>
           <Names timeline={timeline} />
           <Bars scale={scale} timeline={timeline} />
         </div>
-        <Scrubber scale={scale} timeline={timeline} />
+        <Scrubber scale={scale} timeline={timeline} marks={marks} />
       </div>
     </section>
   );
 }
 
 /** The moment the page shows, dragged with the pointer or moved event by event with the arrows. */
-function Scrubber({ scale, timeline }: { scale: Scale; timeline: Timeline }): ReactElement {
+function Scrubber({ scale, timeline, marks }: { scale: Scale; timeline: Timeline; marks: readonly Bookmark[] }): ReactElement {
   const past = useStore((state) => state.past);
   const scrub = (event: PointerEvent<HTMLElement>): void => {
     const box = event.currentTarget.getBoundingClientRect();
-    lookAt({ type: 'moment', data: momentAt(scale, event.clientX - box.left) });
+    travelTo({ type: 'moment', data: momentAt(scale, event.clientX - box.left) });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const steps: { [key: string]: () => void } = {
-      ArrowLeft: () => stepEvent(-1),
-      ArrowRight: () => stepEvent(1),
-      Home: () => lookAt({ type: 'position', data: 1 }),
-      End: backToNow,
-    };
-    const step = steps[event.key];
+    const step = stepsOf(timeline, marks, event.shiftKey)[event.key];
     if (!step || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
     step();
@@ -123,9 +124,30 @@ function Scrubber({ scale, timeline }: { scale: Scale; timeline: Timeline }): Re
         if (event.buttons === 1) scrub(event);
       }}
     >
+      {marks.map((mark) => (
+        <span key={mark.position} className="timeline-mark" style={{ left: xOf(scale, mark.at) }} title={mark.note} />
+      ))}
       <span className={past ? 'timeline-head timeline-head-past' : 'timeline-head'} style={{ left: xOf(scale, at) }} />
     </div>
   );
+}
+
+/** Shift makes a step one of the selected node. */
+function stepsOf(timeline: Timeline, marks: readonly Bookmark[], shift: boolean): { [key: string]: () => void } {
+  const here = useStore.getState().past?.view.position ?? timeline.position;
+  const chapter = (mark: Bookmark | undefined): void => mark && travelTo({ type: 'position', data: mark.position });
+  return {
+    ArrowLeft: () => (shift ? stepAtNode(timeline, -1) : stepEvent(-1)),
+    ArrowRight: () => (shift ? stepAtNode(timeline, 1) : stepEvent(1)),
+    Home: () => travelTo({ type: 'position', data: 1 }),
+    End: backToNow,
+    PageUp: () => chapter(marks.findLast((mark) => mark.position < here)),
+    PageDown: () => chapter(marks.find((mark) => mark.position > here)),
+    ' ': togglePlaying,
+    ArrowUp: () => shiftSpeed(1),
+    ArrowDown: () => shiftSpeed(-1),
+    m: () => markMoment(timeline),
+  };
 }
 
 /** The beginning, the end, and how long each folded stretch is. */

@@ -1,6 +1,6 @@
 /** Draws the bars of the rows in sight: queues low and grey, runs tall, waits hatched, with the failed part marked. */
 import type { Bar, BarKind, TimelineRow } from '../generated/protocol';
-import { type Scale, xOf } from './scale';
+import { type Scale, xOf } from '../shared/timeScale';
 
 export const ROW = 22;
 

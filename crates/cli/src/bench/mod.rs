@@ -1,6 +1,7 @@
 //! `runeglass bench`: how fast it is here, on a durable store with everything recorded, beside what others reach in
 //! the same run. Figures are reported, never asserted.
 
+mod cluster;
 mod fan_out;
 mod hop;
 mod node_red;
@@ -11,6 +12,7 @@ mod skeleton;
 use std::path::PathBuf;
 
 use clap::Args;
+use session::ClusterAddress;
 
 use crate::outcome::{CommandError, Outcome, say};
 use part::Part;
@@ -27,6 +29,14 @@ pub struct BenchArguments {
     /// The script that measures Node-RED; without it there is nothing to compare with.
     #[arg(long, value_name = "SCRIPT")]
     node_red: Option<PathBuf>,
+    /// The script that measures Celery on the same servers.
+    #[arg(long, value_name = "SCRIPT")]
+    celery: Option<PathBuf>,
+    /// Measure a cluster on this RabbitMQ and --redis too.
+    #[arg(long, value_name = "URL", env = "RUNEGLASS_AMQP", hide_env_values = true)]
+    amqp: Option<String>,
+    #[arg(long, value_name = "URL", env = "RUNEGLASS_REDIS", hide_env_values = true)]
+    redis: Option<String>,
     /// Measure one part only, in this process, and print it as JSON.
     #[arg(long, hide = true, value_enum)]
     part: Option<Part>,
@@ -39,10 +49,23 @@ const COMPARED: usize = 10_000;
 
 pub async fn bench(arguments: BenchArguments) -> Result<Outcome, CommandError> {
     match arguments.part {
+        Some(Part::Cluster) => measure_cluster(&arguments).await?,
         Some(part) => say(&part.measure(arguments.items).await?.to_string())?,
-        None => compare(&arguments)?,
+        None => {
+            compare(&arguments)?;
+            measure_cluster(&arguments).await?;
+        }
     }
     Ok(Outcome::Completed)
+}
+
+async fn measure_cluster(arguments: &BenchArguments) -> Result<(), CommandError> {
+    let (Some(amqp), Some(redis)) = (&arguments.amqp, &arguments.redis) else {
+        return say("The cluster was not measured; `make bench` does that");
+    };
+    let (amqp, redis) = (amqp.clone(), redis.clone());
+    let address = ClusterAddress { amqp, redis, prefix: String::new(), quorum: false };
+    cluster::measure(&address, arguments.celery.as_deref()).await
 }
 
 /// Every figure comes from a process of its own, so that none inherits the memory or the warmth of another.

@@ -200,6 +200,13 @@ impl Nest {
         self
     }
 
+    /// How many levels the items of the innermost one have in common: those of the iteration around it, for pieces do
+    /// not tell one key from another.
+    pub fn counted_at(&self) -> usize {
+        let around = &self.0[..self.0.len().saturating_sub(1)];
+        around.iter().rposition(|level| !level.pieces).map_or(0, |iteration| iteration + 1)
+    }
+
     fn common_prefix(&self, other: &Self) -> Self {
         let same = self.0.iter().zip(&other.0).take_while(|(left, right)| left == right);
         Self(same.map(|(level, _)| level.clone()).collect())

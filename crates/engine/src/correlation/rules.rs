@@ -140,7 +140,9 @@ pub fn output(
         (OutputKind::Single | OutputKind::Iteration | OutputKind::Chunk | OutputKind::Forward, _) => {}
     }
     let narrows = base.scope.is_strict_prefix_of(invocation);
-    if !is_stream && rule.kind != OutputKind::Aggregate && narrows {
+    // Of the stream nodes, those that take their items in order fire once per key as well.
+    let fires_per_key = !is_stream || node.descriptor.ordered;
+    if fires_per_key && rule.kind != OutputKind::Aggregate && narrows {
         complain(format!(
             "Output \"{handle}\" starts from scope {}, which is a strict prefix of the invocation scope {invocation}: \
              every firing would emit it again. Use __execution__ as source, or aggregate first.",

@@ -139,10 +139,7 @@ impl Operand {
     fn value(&self, scope: &Scope<'_>) -> Result<Value, NodeError> {
         match self {
             Self::Literal(value) => Ok(value.clone()),
-            Self::Reference(reference) => {
-                let root = scope.root(&reference.root)?;
-                reference.follow(root.value()).map(std::borrow::Cow::into_owned)
-            }
+            Self::Reference(reference) => scope.value(reference),
         }
     }
 
@@ -259,7 +256,7 @@ mod tests {
         let names = Names::default();
         let moment = Moment { now: 0, seed: 0 };
         let condition = Condition::parse(source)?;
-        Some(condition.decide(&Scope { names: &names, find: &find, keys: &keys, moment }))
+        Some(condition.decide(&Scope { names: &names, find: &find, keys: &keys, inputs: None, moment }))
     }
 
     #[test]

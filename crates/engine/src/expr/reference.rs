@@ -49,8 +49,13 @@ impl Reference {
 
     /// Follows the path from the root's value. As in JavaScript, arrays and text have a `length`.
     pub fn follow<'v>(&self, root: &'v Value) -> Result<Cow<'v, Value>, NodeError> {
-        let mut value = root;
-        for (depth, segment) in self.path.iter().enumerate() {
+        self.follow_from(0, root)
+    }
+
+    /// Follows the path from what its first segments lead to.
+    pub(super) fn follow_from<'v>(&self, begin: usize, from: &'v Value) -> Result<Cow<'v, Value>, NodeError> {
+        let mut value = from;
+        for (depth, segment) in self.path.iter().enumerate().skip(begin) {
             let found = match segment {
                 Segment::Field(name) => value.get(name),
                 Segment::Index(index) => value.get(index),

@@ -282,7 +282,7 @@ mod tests {
         };
         let moment = Moment { now: 1_760_013_301_234, seed: 7 };
         let keys = || vec!["$a".to_owned(), "$b-1".to_owned()];
-        template.resolve(&Scope { names: &names, find: &find, keys: &keys, moment })
+        template.resolve(&Scope { names: &names, find: &find, keys: &keys, inputs: None, moment })
     }
 
     #[test]

@@ -15,6 +15,10 @@ use super::{
     scan::{self, Token},
     script::{self, Moment, Script},
 };
+use crate::step::Inputs;
+
+/// The root that holds what the handles of a node have brought.
+const INPUTS: &str = "inputs";
 
 /// A JSON value in which strings may hold references and expressions.
 #[derive(Clone, Debug)]
@@ -50,7 +54,7 @@ pub struct Names {
 
 impl Names {
     /// Roots that are not nodes.
-    pub const WORDS: [&str; 6] = ["trigger", "item", "index", "json", "node", "inputs"];
+    pub const WORDS: [&str; 6] = ["trigger", "item", "index", "json", "node", INPUTS];
 
     pub fn new(aliases: BTreeMap<String, NodeId>) -> Self {
         Self { aliases }
@@ -85,11 +89,32 @@ pub struct Scope<'s> {
     pub names: &'s Names,
     pub find: &'s dyn Fn(&str) -> Option<Payload>,
     pub keys: &'s dyn Fn() -> Vec<String>,
+    /// What is at `$inputs`, by name.
+    pub inputs: Option<&'s Inputs>,
     pub moment: Moment,
 }
 
 impl Scope<'_> {
+    /// What a reference leads to.
+    pub(super) fn value(&self, reference: &Reference) -> Result<Value, NodeError> {
+        match self.input(reference) {
+            Some(input) => reference.follow_from(1, input.value()).map(Cow::into_owned),
+            None => reference.follow(self.root(&reference.root)?.value()).map(Cow::into_owned),
+        }
+    }
+
+    /// The one input that a reference is about: the others may be large.
+    fn input(&self, reference: &Reference) -> Option<&Payload> {
+        match reference.path.first() {
+            Some(Segment::Field(name)) if reference.root == INPUTS => self.inputs?.get(name),
+            _ => None,
+        }
+    }
+
     pub(super) fn root(&self, root: &str) -> Result<Payload, NodeError> {
+        if let Some(inputs) = self.inputs.filter(|_| root == INPUTS) {
+            return Ok(inputs.object());
+        }
         (self.find)(&self.names.context_key(root)).ok_or_else(|| {
             failed(format!("${root} cannot be resolved here; known are: {}", (self.keys)().join(", ")))
         })
@@ -344,10 +369,7 @@ impl Expression {
 
     fn evaluate(&self, scope: &Scope<'_>) -> Result<Value, NodeError> {
         match self {
-            Self::Reference(reference) => {
-                let root = scope.root(&reference.root)?;
-                reference.follow(root.value()).map(Cow::into_owned)
-            }
+            Self::Reference(reference) => scope.value(reference),
             Self::Condition(condition) => condition.decide(scope).map(Value::Bool),
             Self::Script(script) => script::evaluate(script, scope),
         }

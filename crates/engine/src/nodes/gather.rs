@@ -9,7 +9,7 @@ use super::{
     parameter, timed_out,
 };
 use crate::{
-    correlation::{Descriptor, Handle},
+    correlation::Descriptor,
     plan::{Plan, PlannedNode},
     step::{Joined, Slot},
 };
@@ -122,7 +122,7 @@ impl Kind for Batch {
     }
 
     fn descriptor(&self) -> Descriptor {
-        Descriptor::regroups(INPUT, "batch", &["output", "index"]).taking(&[Handle::optional("size")])
+        Descriptor::regroups(INPUT, "batch", &["output", "index"])
     }
 
     fn pick(&self, output: &str) -> Pick {

@@ -206,18 +206,7 @@ impl Firing<'_> {
 
     /// What the node's handles have brought.
     pub fn inputs(&self) -> Option<&Inputs> {
-        match self.joined {
-            Some(Joined::Inputs(inputs)) => Some(inputs),
-            Some(
-                Joined::List { .. }
-                | Joined::Winner(_)
-                | Joined::Collapse(_)
-                | Joined::Sides(_)
-                | Joined::TimedOut { .. }
-                | Joined::Overflow { .. },
-            )
-            | None => None,
-        }
+        self.joined.and_then(Joined::inputs)
     }
 
     /// A parameter that is absent or `null` is `None`.
@@ -244,18 +233,11 @@ impl Firing<'_> {
         let find = |key: &str| {
             let replaced =
                 replaced.iter().find(|(name, _)| *name == key).map(|(_, payload)| (*payload).clone());
-            replaced.or_else(|| known(self.context, self.joined, key))
+            replaced.or_else(|| self.context.get(key).cloned())
         };
         let keys = || self.context.keys();
-        template.resolve(&Scope { names: &self.plan.names, find: &find, keys: &keys, moment: self.moment })
-    }
-}
-
-/// What a name means to a node: `$inputs` what its handles have brought, else what its context holds.
-pub(crate) fn known(context: &Context, joined: Option<&Joined>, key: &str) -> Option<Payload> {
-    match (key, joined) {
-        ("$inputs", Some(Joined::Inputs(inputs))) => Some(inputs.object()),
-        _ => context.get(key).cloned(),
+        let (names, inputs, moment) = (&self.plan.names, self.inputs(), self.moment);
+        template.resolve(&Scope { names, find: &find, keys: &keys, inputs, moment })
     }
 }
 

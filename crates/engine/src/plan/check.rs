@@ -67,7 +67,10 @@ pub fn compile(workflow: &Arc<Workflow>) -> (Option<Plan>, Vec<Diagnostic>) {
     found.extend(handles::resolve(&mut plan));
     found.extend(check_triggers(&plan));
     plan.flow = flow_of(&plan, &order);
-    found.extend(check_flow(&plan));
+    // An edge to an input that does not exist would be taken for a branch.
+    if !found.iter().any(|complaint| complaint.code == Code::UnknownHandle) {
+        found.extend(check_flow(&plan));
+    }
     found.extend(reach::check(&plan, &order));
     for at in 0..plan.nodes.len() {
         let node = &plan.nodes[at];
@@ -245,7 +248,7 @@ fn planned_nodes(
             scope: Vec::new(),
             fires: Vec::new(),
             inputs: Vec::new(),
-            ordered: false,
+            in_order: None,
             most_pending: most_pending(node),
             context_key: format!("${}", node.id),
             window: kind.window(node),
@@ -404,7 +407,7 @@ fn flow_of(plan: &Plan, order: &[usize]) -> Flow {
     let waits = |node: &PlannedNode| match node.kind.inbox(&node.source) {
         // Who can do without a value waits to hear that none comes.
         Inbox::None
-            if node.ordered
+            if node.in_order.is_some()
                 || node.inputs.iter().any(|input| !input.required)
                 || node.inputs.iter().map(|input| input.edges.len()).sum::<usize>() > 1 =>
         {

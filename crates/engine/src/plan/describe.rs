@@ -52,7 +52,7 @@ impl Plan {
             Input::List { edges } => json!({"policy": "all", "edges": self.edge_ids(edges)}),
             Input::Race { edges } => json!({"policy": "any", "edges": self.edge_ids(edges)}),
             Input::Join { edges } => {
-                let policy = if self.nodes[at].ordered { "in_order" } else { "handles" };
+                let policy = if self.nodes[at].in_order.is_some() { "in_order" } else { "handles" };
                 json!({"policy": policy, "edges": self.edge_ids(edges)})
             }
             Input::Collapse { groups } => json!({"policy": "collapse", "groups": self.groups(groups)}),

@@ -49,8 +49,8 @@ pub fn resolve(plan: &mut Plan) -> Vec<Diagnostic> {
         let only = only_input(plan, at).filter(|_| in_turns);
         let planned = &mut plan.nodes[at];
         planned.inputs.extend(only);
-        planned.ordered =
-            (node.descriptor.ordered || in_turns) && !planned.inputs.is_empty() && !fires.is_empty();
+        let ordered = (node.descriptor.ordered || in_turns) && !planned.inputs.is_empty();
+        planned.in_order = (ordered && !fires.is_empty()).then(|| flow.nest.counted_at());
         (planned.scope, planned.fires) = (scope, fires);
     }
     for (at, edge) in edges.iter().enumerate() {
@@ -166,19 +166,27 @@ fn check_inputs(node: &PlannedNode, inputs: &[PlannedInput]) -> Vec<Diagnostic> 
         let hint = format!("lead an edge with \"target_handle\": {:?} here", input.name);
         found.push(Diagnostic::error(Code::UnknownHandle, message, hint).at_node(&node.id));
     }
+    let is_parameter = |name: &str| node.kind.parameters().iter().any(|parameter| parameter.name == name);
+    // Whoever gathers a level hears of items along every edge: what its parameters are must be known without.
+    let gathers = node.closes();
     let is_known = |name: &str| {
         name == Descriptor::IN && !node.descriptor.join
             || known.iter().any(|input| input.name == name)
-            || node.kind.parameters().iter().any(|parameter| parameter.name == name)
+            || !gathers && is_parameter(name)
     };
     // What its parameters read may be called anything.
-    if known.is_empty() || node.templates.values().any(|template| template.roots().contains("inputs")) {
+    let reads = || node.templates.values().any(|template| template.roots().contains("inputs"));
+    if known.is_empty() || !gathers && reads() {
         return found;
     }
     for input in inputs.iter().filter(|input| !is_known(&input.name)) {
         let names: Vec<&str> = known.iter().map(|input| input.name).collect();
         let message = format!("{} has no input {:?}", node.source.kind, &*input.name);
-        let hint = format!("its inputs are {}", names.join(", "));
+        let hint = match is_parameter(&input.name) {
+            true => "it is a parameter: write it there, as a value or as a reference to an earlier node"
+                .to_owned(),
+            false => format!("its inputs are {}", names.join(", ")),
+        };
         found.push(Diagnostic::error(Code::UnknownHandle, message, hint).at_node(&node.id));
     }
     found

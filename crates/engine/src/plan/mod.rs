@@ -75,8 +75,9 @@ pub struct PlannedNode {
     pub fires: Vec<usize>,
     /// For a node that waits for several inputs: these.
     pub inputs: Vec<PlannedInput>,
-    /// Takes its items one after the other, in the order of their indexes.
-    pub ordered: bool,
+    /// For a node that takes its items one after the other, in the order of their indexes: how many levels those have
+    /// in common that are counted together.
+    pub in_order: Option<usize>,
     /// At how many keys it may wait at once (`max_pending_keys`).
     pub most_pending: usize,
     /// `$<id>`

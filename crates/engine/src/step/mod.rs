@@ -19,7 +19,7 @@ pub use context::Context;
 use crate::{
     call::Call,
     expr::{Moment, Scope, Template},
-    nodes::{Firing, Pick, Resolve, Route, known},
+    nodes::{Firing, Pick, Resolve, Route},
     plan::{Plan, PlannedNode},
 };
 
@@ -94,6 +94,21 @@ pub enum Joined {
     },
 }
 
+impl Joined {
+    /// What the handles of a node have brought.
+    pub fn inputs(&self) -> Option<&Inputs> {
+        match self {
+            Self::Inputs(inputs) => Some(inputs),
+            Self::List { .. }
+            | Self::Winner(_)
+            | Self::Collapse(_)
+            | Self::Sides(_)
+            | Self::TimedOut { .. }
+            | Self::Overflow { .. } => None,
+        }
+    }
+}
+
 /// What came of one item.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Slot {
@@ -122,11 +137,19 @@ impl Inputs {
         Self { values, ..Self::default() }
     }
 
-    /// As one object.
+    /// As one object, made of the texts: whoever wants the whole is JavaScript, which reads text.
     pub fn object(&self) -> Payload {
-        let field = |(handle, value): &(Arc<str>, Payload)| (handle.to_string(), value.value().clone());
-        let whole = || Payload::new(Value::Object(self.values.iter().map(field).collect()));
-        self.whole.get_or_init(whole).clone()
+        self.whole.get_or_init(|| self.written()).clone()
+    }
+
+    fn written(&self) -> Payload {
+        let field =
+            |(handle, value): &(Arc<str>, Payload)| format!("{}:{}", Value::from(&**handle), value.text());
+        let fields: Vec<String> = self.values.iter().map(field).collect();
+        match Payload::from_text(format!("{{{}}}", fields.join(","))) {
+            Ok(whole) => whole,
+            Err(error) => unreachable!("the texts of JSON values do not form an object: {error}"),
+        }
     }
 
     pub fn get(&self, handle: &str) -> Option<&Payload> {
@@ -247,9 +270,10 @@ pub fn ask(plan: &Plan, message: &Message, question: &Template, now: Millis) -> 
     let node = &plan.nodes[message.node];
     let identity = format!("{}@{}", node.id, message.lineage.key());
     let moment = Moment { now, seed: seed(&message.execution_id, &identity) };
-    let find = |key: &str| known(&message.context, message.joined.as_deref(), key);
+    let inputs = message.joined.as_deref().and_then(Joined::inputs);
+    let find = |key: &str| message.context.get(key).cloned();
     let keys = || message.context.keys();
-    question.resolve(&Scope { names: &plan.names, find: &find, keys: &keys, moment })
+    question.resolve(&Scope { names: &plan.names, find: &find, keys: &keys, inputs, moment })
 }
 
 /// A join at which too many keys wait does not get as far as its parameters.
@@ -367,19 +391,16 @@ fn resolved_parameters(
     message: &Message,
     moment: Moment,
 ) -> Result<Payload, NodeError> {
-    let joined = message.joined.as_deref();
-    let brought = match joined {
-        Some(Joined::Inputs(inputs)) => inputs.values.as_slice(),
-        _ => &[],
-    };
+    let inputs = message.joined.as_deref().and_then(Joined::inputs);
+    let brought = inputs.map_or(&[][..], |inputs| &inputs.values);
     let is_parameter = |handle: &str| node.kind.parameters().iter().any(|known| known.name == handle);
     let mut brought = brought.iter().filter(|(handle, _)| is_parameter(handle)).peekable();
     if let (Some(always), None) = (&node.constant_parameters, brought.peek()) {
         return Ok(always.clone());
     }
-    let find = |key: &str| known(&message.context, joined, key);
+    let find = |key: &str| message.context.get(key).cloned();
     let keys = || message.context.keys();
-    let scope = Scope { names: &plan.names, find: &find, keys: &keys, moment };
+    let scope = Scope { names: &plan.names, find: &find, keys: &keys, inputs, moment };
     let mut resolved = Map::new();
     // What a handle has brought counts, not what is written for when it brings nothing.
     for (handle, value) in brought {

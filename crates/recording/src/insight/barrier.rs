@@ -2,14 +2,9 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use engine::Plan;
+use engine::{Ledger, Missing, OpenJoin, Opened, Plan, joined_edges};
 use protocol::{
     BarrierPlace, BarrierView, ExecutionId, Lineage, MissingPart, NodeId, NodeState, PartAt, Whereabouts,
-};
-
-use crate::{
-    Ledger,
-    ledger::{Missing, OpenJoin, Opened, joined_edges},
 };
 
 /// Keys that are told of.

@@ -163,7 +163,7 @@ impl Store {
             // A file from elsewhere may hold anything, text that is none among it.
             let mut fact: Fact = self.decode(row.try_get::<&str, _>(2).map_err(wrap)?)?;
             for payload in fact.payloads_mut() {
-                if let Some(hash) = payloads::stored_hash(payload) {
+                if let Some(hash) = payload.referred().map(str::to_owned) {
                     *payload = self.payload(hash, &mut loaded).await?;
                 }
             }

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use protocol::{Fact, Payload};
-use serde_json::json;
+use protocol::{Fact, Payload, REFERENCE};
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::pack;
@@ -13,8 +12,6 @@ const INLINE_BYTES: usize = 1024;
 
 /// Hashes remembered at most, to skip the question whether they are stored.
 const REMEMBERED: usize = 100_000;
-
-const MARKER: &str = "{\"$payload\":";
 
 /// Which payloads are known to be stored already.
 #[derive(Default)]
@@ -29,13 +26,15 @@ impl Interned {
     ) -> Result<String, sqlx::Error> {
         let body = written(fact)?;
         // What is short as a whole has short payloads only.
-        let is_plain = body.len() <= INLINE_BYTES && !body.contains(MARKER);
-        if is_plain || fact.payloads().all(stays_inline) {
+        let is_plain = body.len() <= INLINE_BYTES && !body.contains(REFERENCE);
+        if is_plain || fact.payloads().all(|payload| payload.stays_inline(INLINE_BYTES)) {
             return Ok(body);
         }
         let mut fact = fact.clone();
-        for payload in fact.payloads_mut().into_iter().filter(|payload| !stays_inline(payload)) {
-            self.intern(connection, payload).await?;
+        for payload in fact.payloads_mut() {
+            if !payload.stays_inline(INLINE_BYTES) {
+                self.intern(connection, payload).await?;
+            }
         }
         written(&fact)
     }
@@ -46,12 +45,11 @@ impl Interned {
         connection: &mut SqliteConnection,
         payload: &mut Payload,
     ) -> Result<(), sqlx::Error> {
-        let text = payload.text();
-        let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
-        if !self.0.contains(&hash) {
+        let (text, hash) = (payload.text(), payload.hash());
+        if !self.0.contains(hash) {
             let packed = pack::pack(text);
             sqlx::query("INSERT OR IGNORE INTO payloads (hash, body, packed) VALUES (?, ?, ?)")
-                .bind(&hash)
+                .bind(hash)
                 .bind(if packed.is_some() { "" } else { text })
                 .bind(packed)
                 .execute(connection)
@@ -59,9 +57,9 @@ impl Interned {
             if self.0.len() >= REMEMBERED {
                 self.0.clear();
             }
-            self.0.insert(hash.clone());
+            self.0.insert(hash.to_owned());
         }
-        *payload = Payload::new(json!({"$payload": hash}));
+        *payload = payload.reference();
         Ok(())
     }
 }
@@ -75,24 +73,10 @@ fn written(fact: &Fact) -> Result<String, sqlx::Error> {
     String::from_utf8(text).map_err(|error| sqlx::Error::Encode(Box::new(error)))
 }
 
-/// A small payload that happens to look like a marker is stored too, so that every marker in an event is one of ours.
-fn stays_inline(payload: &Payload) -> bool {
-    let text = payload.text();
-    text.len() <= INLINE_BYTES && !text.starts_with(MARKER)
-}
-
-/// The hash in a marker; `None` for a payload that stands for itself.
-pub fn stored_hash(payload: &Payload) -> Option<String> {
-    if !payload.text().starts_with(MARKER) {
-        return None;
-    }
-    payload.value()["$payload"].as_str().map(str::to_owned)
-}
-
 /// The hashes in the markers of an event, as it is stored. Somebody's data may look like a marker; that does no harm
 /// to whoever only wants to know what is needed.
 pub fn marked(body: &str) -> impl Iterator<Item = &str> {
-    let behind = body.split(MARKER).skip(1);
+    let behind = body.split(REFERENCE).skip(1);
     behind.filter_map(|text| text.trim_start().strip_prefix('"')?.split('"').next())
 }
 

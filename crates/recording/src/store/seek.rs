@@ -3,7 +3,7 @@
 use protocol::{Event, ExecutionId, ExecutionView, Fact, Millis};
 use sqlx::{Row, SqliteConnection};
 
-use super::{Store, StoreError, pack, payloads};
+use super::{Store, StoreError, pack};
 use crate::{ViewFold, view::ViewState};
 
 /// Events between two snapshots, at least.
@@ -127,7 +127,7 @@ impl Store {
     pub(super) async fn make_whole(&self, events: &mut [Event]) -> Result<(), StoreError> {
         let mut loaded = std::collections::HashMap::new();
         for payload in events.iter_mut().flat_map(|event| event.fact.payloads_mut()) {
-            if let Some(hash) = payloads::stored_hash(payload) {
+            if let Some(hash) = payload.referred().map(str::to_owned) {
                 *payload = self.payload(hash, &mut loaded).await?;
             }
         }

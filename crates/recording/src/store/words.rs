@@ -7,7 +7,7 @@ use protocol::{Change, Event, ExecutionId, Fact, Part, Payload, Unindexed};
 use serde_json::Value;
 use sqlx::{Connection, Row, SqliteConnection};
 
-use super::{Store, StoreError, payloads, seek::Known};
+use super::{Store, StoreError, seek::Known};
 
 /// Events whose words are gathered in one transaction.
 const STEP: u64 = 1_000;
@@ -129,7 +129,7 @@ impl Store {
     async fn texts(&self, events: &mut [Event]) -> Result<Vec<(u64, String)>, StoreError> {
         let mut said: HashSet<String> = HashSet::new();
         for payload in events.iter_mut().flat_map(|event| event.fact.payloads_mut()) {
-            if let Some(hash) = payloads::stored_hash(payload)
+            if let Some(hash) = payload.referred().map(str::to_owned)
                 && !said.insert(hash)
             {
                 *payload = Payload::null();

@@ -111,7 +111,7 @@ impl Schedules<'_> {
             match due {
                 Some(due) => clock.alarm(due, busy).await,
                 None => {
-                    clock.work_ended(usize::from(busy));
+                    clock.keeper_rests(busy);
                     std::future::pending().await
                 }
             }

@@ -1,19 +1,22 @@
 import type { ReactElement } from 'react';
+import { IconButton } from '../Button';
 import { CopyButton } from '../CopyButton';
 import { Icon } from '../icons';
-import { expressionOf } from './path';
+import { type Step, expressionOf, pathOf } from './path';
 import type { Row } from './rows';
+import { isTable } from './table';
 
 interface Props {
   row: Row;
-  base: string;
+  base: string | null;
   current: boolean;
   matched: boolean;
   onToggle: (row: Row) => void;
   onFocus: (row: Row) => void;
+  onTable?: (steps: readonly Step[]) => void;
 }
 
-export function JsonRow({ row, base, current, matched, onToggle, onFocus }: Props): ReactElement {
+export function JsonRow({ row, base, current, matched, onToggle, onFocus, onTable }: Props): ReactElement {
   return (
     <div
       role="treeitem"
@@ -36,13 +39,31 @@ export function JsonRow({ row, base, current, matched, onToggle, onFocus }: Prop
       )}
       <span className={`json-value json-${row.kind}`}>{row.text}</span>
       {row.note !== '' && <span className="json-note">{row.note}</span>}
-      {!row.continuation && (
-        <span className="json-actions">
-          <CopyButton label="Copy value" text={() => textOf(row.value)} tabIndex={-1} />
-          <CopyButton label={`Copy path ${expressionOf(base, row.steps)}`} icon="path" text={() => expressionOf(base, row.steps)} tabIndex={-1} />
-        </span>
-      )}
+      {!row.continuation && <Actions row={row} base={base} onTable={onTable} />}
     </div>
+  );
+}
+
+/** For the pointer; the keyboard has a key for each. */
+function Actions({ row, base, onTable }: Pick<Props, 'row' | 'base' | 'onTable'>): ReactElement {
+  const expression = base === null ? null : expressionOf(base, row.steps);
+  return (
+    <span className="json-actions">
+      {onTable && isTable(row.value) && (
+        <IconButton
+          icon="table"
+          label="Show as a table (T)"
+          tabIndex={-1}
+          onClick={(event) => {
+            event.stopPropagation();
+            onTable(row.steps);
+          }}
+        />
+      )}
+      <CopyButton label="Copy value (Ctrl+C)" text={() => textOf(row.value)} tabIndex={-1} />
+      <CopyButton label={`Copy path ${pathOf(row.steps)}`} icon="path" text={() => pathOf(row.steps)} tabIndex={-1} />
+      {expression !== null && <CopyButton label={`Copy expression ${expression}`} icon="braces" text={() => expression} tabIndex={-1} />}
+    </span>
   );
 }
 

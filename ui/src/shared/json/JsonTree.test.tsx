@@ -22,15 +22,19 @@ describe('JsonTree', () => {
     const { tree, writeText } = show();
     for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowRight']) fireEvent.keyDown(tree, { key });
     fireEvent.keyDown(tree, { key: 'C', ctrlKey: true, shiftKey: true });
+    expect(writeText).toHaveBeenLastCalledWith('$.body.users[0]');
+    fireEvent.keyDown(tree, { key: 'c', ctrlKey: true, altKey: true });
     expect(writeText).toHaveBeenLastCalledWith('$fetch.body.users[0]');
     fireEvent.keyDown(tree, { key: 'c', ctrlKey: true });
     expect(writeText).toHaveBeenLastCalledWith('{\n  "name": "Ada"\n}');
   });
 
-  it('copies a path with its button', () => {
+  it('copies a path and an expression with its buttons', () => {
     const { writeText } = show();
-    fireEvent.click(screen.getByRole('button', { name: 'Copy path $fetch.body.users' }));
-    expect(writeText).toHaveBeenCalledWith('$fetch.body.users');
+    fireEvent.click(screen.getByRole('button', { name: 'Copy path $.body.users' }));
+    expect(writeText).toHaveBeenLastCalledWith('$.body.users');
+    fireEvent.click(screen.getByRole('button', { name: 'Copy expression $fetch.body.users' }));
+    expect(writeText).toHaveBeenLastCalledWith('$fetch.body.users');
   });
 
   it('opens the way to a match', () => {

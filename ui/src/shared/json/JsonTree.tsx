@@ -1,11 +1,12 @@
-/** A JSON value as a tree of text: opened two levels, searched, copied by value or by path. */
+/** A JSON value as a tree of text: opened two levels, searched, copied by value, by path or as an expression. */
 import { type KeyboardEvent, type ReactElement, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { copyText } from '../CopyButton';
 import { JsonRow, textOf } from './JsonRow';
 import { JsonSearch } from './JsonSearch';
-import { expressionOf, placeOf } from './path';
+import { type Step, expressionOf, pathOf, placeOf } from './path';
 import { type Openness, type Row, rowsOf } from './rows';
 import { findMatches, placesAbove } from './search';
+import { isTable } from './table';
 import { useWindow } from './useWindow';
 import './json.css';
 
@@ -13,14 +14,16 @@ export const ROW_HEIGHT = 22;
 
 interface Props {
   value: unknown;
-  /** The expression of the whole value; empty for a context, whose keys are references themselves. */
-  base: string;
+  /** The expression of the whole value; empty for a context, whose keys are references themselves; null where none reads it. */
+  base: string | null;
   label: string;
   /** Stands beside the search, such as the size and a button. */
   aside?: ReactNode;
+  /** Wants to see an array of objects as a table. */
+  onTable?: (steps: readonly Step[]) => void;
 }
 
-export function JsonTree({ value, base, label, aside }: Props): ReactElement {
+export function JsonTree({ value, base, label, aside, onTable }: Props): ReactElement {
   const [openness, setOpenness] = useState<Openness>(new Map());
   const [current, setCurrent] = useState<string | null>(null);
   const [wanted, setWanted] = useState('');
@@ -40,7 +43,7 @@ export function JsonTree({ value, base, label, aside }: Props): ReactElement {
     const steps = found[index];
     setMatchIndex(index);
     if (!steps) return;
-    setOpenness((before) => new Map([...before, ...placesAbove(steps).map((place) => [place, true] as const)]));
+    setOpenness((before) => new Map([...before, ...placesAbove(value, steps).map((place) => [place, true] as const)]));
     setCurrent(placeOf(steps));
   };
   const search = (next: string): void => {
@@ -70,7 +73,10 @@ export function JsonTree({ value, base, label, aside }: Props): ReactElement {
         setOpen(row, wish.open);
         break;
       case 'copy':
-        void copyText(wish.path ? expressionOf(base, row.steps) : textOf(row.value));
+        if (!row.continuation) void copyText(copied(row, base, wish.what));
+        break;
+      case 'table':
+        onTable?.(row.steps);
         break;
     }
   };
@@ -99,6 +105,7 @@ export function JsonTree({ value, base, label, aside }: Props): ReactElement {
                 matched={matched !== null && row.place === matched}
                 onToggle={(target) => setOpen(target, !target.open)}
                 onFocus={(target) => setCurrent(target.id)}
+                onTable={onTable}
               />
             ))}
           </div>
@@ -108,16 +115,26 @@ export function JsonTree({ value, base, label, aside }: Props): ReactElement {
   );
 }
 
-type Wish = { type: 'go'; index: number } | { type: 'open'; open: boolean } | { type: 'copy'; path: boolean };
+type Copied = 'value' | 'path' | 'expression';
+type Wish = { type: 'go'; index: number } | { type: 'open'; open: boolean } | { type: 'copy'; what: Copied } | { type: 'table' };
 
-/** The keys of a tree: up and down walk, right opens or enters, left closes or leaves, Ctrl+C copies. */
+function copied(row: Row, base: string | null, what: Copied): string {
+  if (what === 'value') return textOf(row.value);
+  return what === 'path' || base === null ? pathOf(row.steps) : expressionOf(base, row.steps);
+}
+
+/** Ctrl+C copies the value, with Shift the path, with Alt the expression that reads it. */
+function copyWish(event: KeyboardEvent): Wish | null {
+  // A selection made with the pointer is what the user means to copy.
+  if (document.getSelection()?.isCollapsed === false) return null;
+  return { type: 'copy', what: event.shiftKey ? 'path' : event.altKey ? 'expression' : 'value' };
+}
+
+/** The keys of a tree: up and down walk, right opens or enters, left closes or leaves, T makes a table. */
 function wishOf(event: KeyboardEvent, rows: Row[], index: number): Wish | null {
   const row = rows[index];
   if (!row) return null;
-  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'c') {
-    // A selection made with the pointer is what the user means to copy.
-    return document.getSelection()?.isCollapsed === false ? null : { type: 'copy', path: event.shiftKey };
-  }
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'c') return copyWish(event);
   if (event.ctrlKey || event.metaKey || event.altKey) return null;
   switch (event.key) {
     case 'ArrowDown':
@@ -135,6 +152,8 @@ function wishOf(event: KeyboardEvent, rows: Row[], index: number): Wish | null {
     case 'Enter':
     case ' ':
       return row.openable ? { type: 'open', open: !row.open } : null;
+    case 't':
+      return isTable(row.value) ? { type: 'table' } : null;
     default:
       return null;
   }

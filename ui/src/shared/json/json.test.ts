@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { expressionOf, placeOf } from './path';
-import { LONG_TEXT, rowsOf } from './rows';
+import { expressionOf, pathOf, placeOf } from './path';
+import { LONG_TEXT, groupOf, rowsOf } from './rows';
 import { findMatches, placesAbove } from './search';
 
 describe('expressionOf', () => {
@@ -14,6 +14,10 @@ describe('expressionOf', () => {
     ['', ['fetch', 2], '$fetch[2]'],
     ['', [], '$'],
   ])('%s and %j give %s', (base, steps, expression) => expect(expressionOf(base, steps)).toBe(expression));
+});
+
+describe('pathOf', () => {
+  it('leads from the value itself', () => expect(pathOf(['body', 'users', 0, 'full name'])).toBe('$.body.users[0]["full name"]'));
 });
 
 describe('rowsOf', () => {
@@ -46,6 +50,14 @@ describe('rowsOf', () => {
     expect(unfolded.slice(1).map((each) => each.text).join('')).toBe(text);
   });
 
+  it('puts the children of a large value into groups, which open one by one', () => {
+    const large = Array.from({ length: 2_500 }, (_, index) => index);
+    expect(rowsOf(large, new Map()).map(({ text }) => text)).toEqual(['Array(2,500)', '0 … 999', '1,000 … 1,999', '2,000 … 2,499']);
+    const opened = rowsOf(large, new Map([[groupOf([], 2_000), true]]));
+    expect(opened).toHaveLength(504);
+    expect(opened.at(-1)).toMatchObject({ name: 2_499, text: '2499', depth: 2 });
+  });
+
   it('has unique ids even for odd keys', () => {
     const rows = rowsOf({ 'a.b': 1, a: { b: 2 }, '0': [3] }, new Map());
     expect(new Set(rows.map((row) => row.id)).size).toBe(rows.length);
@@ -61,7 +73,9 @@ describe('findMatches', () => {
   });
 
   it('knows what must be open to see a match', () => {
-    expect(placesAbove(['users', 0])).toEqual([placeOf([]), placeOf(['users'])]);
+    expect(placesAbove(value, ['users', 0])).toEqual([placeOf([]), placeOf(['users'])]);
+    const large = { all: Array.from({ length: 2_500 }, (_, index) => index) };
+    expect(placesAbove(large, ['all', 1_234])).toEqual([placeOf([]), placeOf(['all']), groupOf(['all'], 1_000)]);
   });
 
   it('survives a value deeper than the stack', () => {

@@ -16,6 +16,11 @@ export function expressionOf(base: string, steps: readonly Step[]): string {
   return steps.reduce<string>(withStep, base === '' ? '$' : base);
 }
 
+/** The same place within the value alone, as the search for payloads reads it: `$.body.users[0]`. */
+export function pathOf(steps: readonly Step[]): string {
+  return steps.reduce<string>(withStep, '$');
+}
+
 function withStep(expression: string, step: Step): string {
   if (typeof step === 'number') return `${expression}[${step}]`;
   return WORD.test(step) ? `${expression}.${step}` : `${expression}[${JSON.stringify(step)}]`;

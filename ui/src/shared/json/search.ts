@@ -1,6 +1,6 @@
 /** Finds a word in names and values, also where the tree is closed. */
 import { type Step, placeOf } from './path';
-import { childrenOf, kindOf } from './rows';
+import { GROUP, childCount, childrenOf, groupOf, kindOf } from './rows';
 
 export const MOST_MATCHES = 1_000;
 const MOST_VISITS = 200_000;
@@ -25,9 +25,21 @@ export function findMatches(value: unknown, wanted: string): Step[][] {
   return matches;
 }
 
-/** Every place above a match has to be open for it to be seen. */
-export function placesAbove(steps: readonly Step[]): string[] {
-  return steps.map((_, index) => placeOf(steps.slice(0, index)));
+/** Every place above a match has to be open for it to be seen, also the groups of large values. */
+export function placesAbove(value: unknown, steps: readonly Step[]): string[] {
+  const places: string[] = [];
+  let here = value;
+  for (const [index, step] of steps.entries()) {
+    const above = steps.slice(0, index);
+    places.push(placeOf(above));
+    if (childCount(here) > GROUP) places.push(groupOf(above, Math.floor(positionOf(here, step) / GROUP) * GROUP));
+    here = (here as { [key: string]: unknown } | null)?.[step];
+  }
+  return places;
+}
+
+function positionOf(value: unknown, step: Step): number {
+  return typeof step === 'number' ? step : Object.keys(value as object).indexOf(step);
 }
 
 function isMatch(value: unknown, name: Step | undefined, needle: string): boolean {

@@ -1,0 +1,96 @@
+//! The bare skeleton of a cluster: messages are published with confirmation, every one is consumed, changes something
+//! in Redis by one script, and is acknowledged. Every item is a message, and so is its arrival at the end. No engine.
+
+use futures::{StreamExt, future::try_join_all};
+use lapin::{
+    BasicProperties, Channel, Connection, ConnectionProperties,
+    message::Delivery,
+    options::{
+        BasicAckOptions, BasicConsumeOptions, BasicPublishOptions, BasicQosOptions, ConfirmSelectOptions,
+        QueueDeclareOptions,
+    },
+    types::FieldTable,
+};
+use redis::{Script, aio::MultiplexedConnection};
+use session::ClusterAddress;
+use tokio::sync::mpsc;
+
+const CONSUMERS: usize = 2;
+const PREFETCH: u16 = 128;
+const WINDOW: usize = 500;
+/// As large as ours are.
+const BYTES: usize = 600;
+
+pub struct Measured {
+    pub messages: usize,
+    pub per_second: f64,
+}
+
+pub async fn measure(address: &ClusterAddress, items: usize) -> Result<Measured, anyhow::Error> {
+    let connection = Connection::connect(&address.amqp, ConnectionProperties::default()).await?;
+    let channel = connection.create_channel().await?;
+    channel.confirm_select(ConfirmSelectOptions::default()).await?;
+    let queue = QueueDeclareOptions { durable: true, auto_delete: true, ..QueueDeclareOptions::default() };
+    channel.queue_declare("bench.skeleton".into(), queue, FieldTable::default()).await?;
+    let redis = redis::Client::open(address.redis.as_str())?.get_multiplexed_async_connection().await?;
+    let (done, mut arrived) = mpsc::channel(1_000);
+    for _ in 0..CONSUMERS {
+        let (url, redis, done) = (address.amqp.clone(), redis.clone(), done.clone());
+        let connection = Connection::connect(&url, ConnectionProperties::default()).await?;
+        tokio::spawn(consume(connection, redis, done));
+    }
+    let began = tokio::time::Instant::now();
+    let body = vec![b'i'; BYTES];
+    for first in (0..items).step_by(WINDOW) {
+        let mut confirmations = Vec::with_capacity(WINDOW);
+        for _ in first..items.min(first + WINDOW) {
+            confirmations.push(publish(&channel, &body).await?);
+        }
+        try_join_all(confirmations).await?;
+    }
+    for _ in 0..items {
+        arrived.recv().await.ok_or_else(|| anyhow::anyhow!("the consumers have stopped"))?;
+    }
+    let messages = 2 * items;
+    Ok(Measured { messages, per_second: messages as f64 / began.elapsed().as_secs_f64() })
+}
+
+async fn publish(channel: &Channel, body: &[u8]) -> Result<lapin::PublisherConfirm, lapin::Error> {
+    let properties = BasicProperties::default().with_delivery_mode(2);
+    channel
+        .basic_publish("".into(), "bench.skeleton".into(), BasicPublishOptions::default(), body, properties)
+        .await
+}
+
+async fn consume(
+    connection: Connection,
+    redis: MultiplexedConnection,
+    done: mpsc::Sender<()>,
+) -> Result<(), anyhow::Error> {
+    let channel = connection.create_channel().await?;
+    channel.basic_qos(PREFETCH, BasicQosOptions::default()).await?;
+    channel.confirm_select(ConfirmSelectOptions::default()).await?;
+    let options = BasicConsumeOptions::default();
+    let consumer =
+        channel.basic_consume("bench.skeleton".into(), "".into(), options, FieldTable::default()).await?;
+    let script =
+        Script::new("redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) return redis.call('EXPIRE', KEYS[1], 60)");
+    let each = async |message: Result<Delivery, lapin::Error>| -> Result<(), anyhow::Error> {
+        let message = message?;
+        let mut redis = redis.clone();
+        let mut call = script.key("bench:skeleton");
+        let _: i64 = call.arg(message.delivery_tag).arg(&message.data[..]).invoke_async(&mut redis).await?;
+        if message.data.first() == Some(&b'i') {
+            publish(&channel, &[b'a'; BYTES]).await?.await?;
+        } else {
+            done.send(()).await?;
+        }
+        message.acker.ack(BasicAckOptions::default()).await?;
+        Ok(())
+    };
+    let mut working = consumer.map(each).buffer_unordered(usize::from(PREFETCH));
+    while let Some(worked) = working.next().await {
+        worked?;
+    }
+    Ok(())
+}

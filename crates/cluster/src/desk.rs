@@ -1,0 +1,160 @@
+//! What workers and those who start executions have in common: the log, the post, and how a step that was written is
+//! made known.
+
+use std::{collections::HashMap, sync::Arc};
+
+use engine::Message;
+use protocol::{ExecutionId, Fact, Millis, NodeId, StatusLine};
+use runtime::Clock;
+
+use crate::{
+    ClusterError, Letter, Log, Looks, Post, Queue,
+    execution::{Execution, Written},
+    insist::insist,
+    log::{Appended, Step},
+    replica::Replica,
+    wire,
+};
+
+/// The name under which the first messages of an execution are marked as published.
+const START: &str = "start";
+
+pub struct Desk {
+    pub log: Log,
+    pub looks: Looks,
+    pub post: Post,
+    pub clock: Clock,
+    /// Who writes; unique among all that do.
+    pub name: String,
+    /// An execution that has been silent for so long is looked at.
+    pub silence: Millis,
+}
+
+impl Desk {
+    /// An execution that goes on, from the log.
+    pub async fn open(&self, id: &ExecutionId) -> Result<Option<Arc<Execution>>, ClusterError> {
+        let standing = insist("ask for an execution", || self.log.standing(id)).await?;
+        match standing {
+            Some(standing) if !standing.ended => self.read(id).await,
+            Some(_) | None => Ok(None),
+        }
+    }
+
+    /// An execution from the log, however it stands; `None` if its facts are not kept any more.
+    async fn read(&self, id: &ExecutionId) -> Result<Option<Arc<Execution>>, ClusterError> {
+        let events = insist("read the log", || self.log.read(id, 0)).await?;
+        if events.is_empty() {
+            return Ok(None);
+        }
+        let execution =
+            Execution::new(id.clone(), self.log.clone(), self.name.clone(), Replica::begin(events)?);
+        execution.catch_up(&mut *execution.replica().await).await?;
+        Ok(Some(Arc::new(execution)))
+    }
+
+    /// Writes the start of an execution and sends its first messages. Starting twice is starting once.
+    pub async fn begin(&self, id: &ExecutionId, fact: Fact) -> Result<(), ClusterError> {
+        let now = self.clock.now();
+        insist("ask for a look", || self.looks.ask(id, now + self.silence)).await?;
+        let step = Step { facts: vec![(now, fact)], units: vec![(START.to_owned(), 1)], ..Step::default() };
+        match insist("write the start", || self.log.append(id, 0, &step)).await? {
+            Appended::Yes | Appended::Behind(_) => {}
+            Appended::Ended | Appended::Lost => return Ok(()),
+        }
+        let Some(execution) = self.open(id).await? else { return Ok(()) };
+        self.clock.work_began(execution.replica().await.ledger.since(1).count());
+        self.publish_again(&execution, START).await
+    }
+
+    /// Publishes what a step has brought about, and says that it is published. A simulated clock counts messages once,
+    /// however often they travel: when they become ready, and when they are done with or rest.
+    pub async fn publish(&self, execution: &Execution, written: Written) -> Result<(), ClusterError> {
+        self.clock.work_began(written.messages.len());
+        self.send(execution, written).await
+    }
+
+    async fn send(&self, execution: &Execution, written: Written) -> Result<(), ClusterError> {
+        let Written { unit, from, messages, statuses, ended, .. } = written;
+        let letters = self.letters(execution, &messages, from.as_ref(), None).await?;
+        self.post.send(&letters).await?;
+        self.tell(&statuses).await;
+        if ended {
+            self.complete(execution).await?;
+        }
+        let Some(unit) = unit else { return Ok(()) };
+        insist("mark as published", || self.log.published(&execution.id, std::slice::from_ref(&unit))).await
+    }
+
+    /// The same, where whoever made the step may not have come to it.
+    pub async fn publish_again(&self, execution: &Execution, unit: &str) -> Result<(), ClusterError> {
+        let position = insist("ask what is published", || self.log.unpublished(&execution.id, unit)).await?;
+        let Some(position) = position else { return Ok(()) };
+        let mut written = Written { unit: Some(unit.to_owned()), ..Written::default() };
+        {
+            let mut replica = execution.replica().await;
+            execution.catch_up(&mut replica).await?;
+            written.messages.extend(replica.ledger.since(position).cloned());
+            written.ended = replica.ledger.is_ended();
+        }
+        self.send(execution, written).await
+    }
+
+    /// Says how an execution has ended.
+    async fn complete(&self, execution: &Execution) -> Result<(), ClusterError> {
+        let completion = execution.replica().await.completion.clone();
+        let Some(completion) = completion else { return Ok(()) };
+        let body = serde_json::to_string(&completion).map_err(ClusterError::unwritable)?;
+        insist("keep the result", || self.log.keep_result(&execution.id, &body)).await?;
+        self.post.send(&[Letter::new(Queue::Completion, body.into_bytes())]).await
+    }
+
+    /// Says it again, if whoever ended it may not have come to it.
+    pub async fn complete_again(&self, id: &ExecutionId) -> Result<(), ClusterError> {
+        if !insist("ask what is published", || self.log.has_unpublished(id)).await? {
+            return Ok(());
+        }
+        // Where the facts are kept elsewhere by now, it was said.
+        let Some(execution) = self.read(id).await? else { return Ok(()) };
+        self.complete(&execution).await?;
+        insist("mark as published", || self.log.all_published(id)).await
+    }
+
+    pub async fn letters(
+        &self,
+        execution: &Execution,
+        messages: &[Message],
+        from: Option<&NodeId>,
+        resumed: Option<Millis>,
+    ) -> Result<Vec<Letter>, ClusterError> {
+        if messages.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (workflow_id, definition, plan) = {
+            let replica = execution.replica().await;
+            (replica.workflow_id.clone(), replica.definition.clone(), Arc::clone(replica.ledger.plan()))
+        };
+        let mut referred = HashMap::new();
+        for payload in messages.iter().flat_map(wire::referred) {
+            referred.entry(payload.hash()).or_insert(payload);
+        }
+        let fresh = execution.not_kept(referred);
+        insist("keep payloads", || self.log.keep(&execution.id, &fresh)).await?;
+        let letter = |message: &Message| {
+            let body = wire::work(&workflow_id, &definition, &plan, message, from, resumed)?;
+            Ok(Letter::new(Queue::Execution, body))
+        };
+        messages.iter().map(letter).collect()
+    }
+
+    /// Tells whoever listens how nodes are doing. Nobody depends on it.
+    pub async fn tell(&self, lines: &[StatusLine]) {
+        let statuses = lines.iter().filter_map(|line| match line {
+            StatusLine::Status(status) => serde_json::to_vec(status).ok(),
+            StatusLine::Completion(_) => None,
+        });
+        let letters: Vec<Letter> = statuses.map(|body| Letter::new(Queue::Status, body)).collect();
+        if let Err(error) = self.post.tell(&letters).await {
+            tracing::warn!(%error, messages = letters.len(), "statuses were not sent");
+        }
+    }
+}

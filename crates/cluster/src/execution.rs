@@ -1,0 +1,433 @@
+//! One execution in the hands of one worker: its copy of the ledger, and the step by which it changes. Steps that wait
+//! at the same time are written together.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
+    },
+};
+
+use engine::{Again, Message};
+use protocol::{Event, ExecutionId, Fact, MessageId, Millis, NodeId, Payload, StatusLine, TimedOut};
+use runtime::Conclusion;
+use tokio::sync::{Mutex as AsyncMutex, MutexGuard, oneshot, watch};
+
+use crate::{
+    ClusterError,
+    insist::insist,
+    log::{Appended, CHUNK, Log, Step},
+    replica::Replica,
+};
+
+/// Wishes written at once.
+const MOST: usize = 200;
+
+pub struct Execution {
+    pub id: ExecutionId,
+    log: Log,
+    /// Who writes, for leases.
+    holder: String,
+    replica: AsyncMutex<Replica>,
+    waiting: Mutex<Vec<Waiting>>,
+    stopped: watch::Sender<bool>,
+    /// Payloads that the log is known to keep.
+    kept: Mutex<HashSet<String>>,
+    /// How far the log was at the last look.
+    seen: AtomicU64,
+    /// The next look we have asked for.
+    asked: AtomicI64,
+    /// An answer of the log was lost, so what others seem to have written may be ours.
+    uncertain: AtomicBool,
+}
+
+/// What a worker wants to have written down.
+pub enum Wish {
+    Announce {
+        message: MessageId,
+        attempt: u32,
+        at: Millis,
+        parameters: Option<Payload>,
+        lease: Millis,
+    },
+    Park {
+        message: MessageId,
+        attempt: u32,
+        at: Millis,
+        due: Millis,
+    },
+    Retry {
+        message: MessageId,
+        attempt: u32,
+        at: Millis,
+        duration: Millis,
+        again: Again,
+    },
+    Commit {
+        message: MessageId,
+        attempt: u32,
+        conclusion: Box<Conclusion>,
+    },
+    TimeOut {
+        late: TimedOut,
+        now: Millis,
+    },
+    Cancel {
+        now: Millis,
+    },
+    /// The end, where nothing is under way and nobody has said so.
+    End {
+        now: Millis,
+    },
+}
+
+/// What came of a wish: nothing, where it was done before or somebody else does it.
+type Answer = Result<Option<Box<Written>>, String>;
+type Waiting = (Wish, oneshot::Sender<Answer>);
+
+#[derive(Default)]
+pub struct Written {
+    /// What is to be published, under the name by which it is marked as published.
+    pub unit: Option<String>,
+    pub from: Option<NodeId>,
+    pub messages: Vec<Message>,
+    pub statuses: Vec<StatusLine>,
+    pub ended: bool,
+    /// The next moment at which the execution has to be looked at.
+    pub next_due: Option<Millis>,
+}
+
+/// A wish in the form of facts.
+struct Draft {
+    facts: Vec<(Millis, Fact)>,
+    unit: Option<String>,
+    from: Option<NodeId>,
+    lease: Option<(MessageId, Millis)>,
+    released: Option<MessageId>,
+}
+
+impl Execution {
+    pub fn new(id: ExecutionId, log: Log, holder: String, replica: Replica) -> Self {
+        let stopped = watch::Sender::new(replica.ledger.is_ended());
+        Self {
+            id,
+            log,
+            holder,
+            replica: AsyncMutex::new(replica),
+            waiting: Mutex::default(),
+            stopped,
+            kept: Mutex::default(),
+            seen: AtomicU64::new(0),
+            asked: AtomicI64::new(Millis::MAX),
+            uncertain: AtomicBool::new(false),
+        }
+    }
+
+    pub fn is_uncertain(&self) -> bool {
+        self.uncertain.load(Ordering::SeqCst)
+    }
+
+    /// Appends a step, however long that takes.
+    async fn append(&self, what: &str, position: u64, step: &Step) -> Result<Appended, ClusterError> {
+        insist(what, || async {
+            let appended = self.log.append(&self.id, position, step).await;
+            self.uncertain.fetch_or(appended.is_err(), Ordering::SeqCst);
+            appended
+        })
+        .await
+    }
+
+    /// Notes how far the log is; true if it was there at the last look already.
+    pub fn seen(&self, position: u64) -> bool {
+        self.seen.swap(position, Ordering::SeqCst) == position
+    }
+
+    /// Those that are not known to be kept; from now on they are.
+    pub fn not_kept(&self, payloads: HashMap<&str, &Payload>) -> Vec<Payload> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = payloads.into_iter().filter(|(hash, _)| kept.insert((*hash).to_owned()));
+        fresh.map(|(_, payload)| payload.clone()).collect()
+    }
+
+    /// Whether a look has to be asked for, so that there is one not later than `due`.
+    pub fn needs_look(&self, due: Millis, now: Millis) -> bool {
+        let asked = self.asked.load(Ordering::SeqCst);
+        let needs = due < asked || asked <= now;
+        if needs {
+            self.asked.store(due, Ordering::SeqCst);
+        }
+        needs
+    }
+
+    pub fn stopped(&self) -> watch::Receiver<bool> {
+        self.stopped.subscribe()
+    }
+
+    pub fn is_over(&self) -> bool {
+        *self.stopped.borrow()
+    }
+
+    /// Tells whoever works for this execution that it has ended.
+    pub fn stop(&self) {
+        self.stopped.send_replace(true);
+    }
+
+    pub async fn replica(&self) -> MutexGuard<'_, Replica> {
+        self.replica.lock().await
+    }
+
+    /// Reads what others have written since.
+    pub async fn catch_up(&self, replica: &mut Replica) -> Result<(), ClusterError> {
+        loop {
+            let behind = replica.ledger.position();
+            let events = insist("read the log", || self.log.read(&self.id, behind)).await?;
+            let (complete, nothing) = (events.len() < CHUNK, events.is_empty());
+            replica.follow(events)?;
+            if nothing {
+                // Nothing new, or it is over and its facts are not kept any more.
+                let standing = insist("ask for an execution", || self.log.standing(&self.id)).await?;
+                if standing.is_none_or(|standing| standing.ended) {
+                    self.stop();
+                }
+            }
+            if complete {
+                break;
+            }
+        }
+        if replica.ledger.is_ended() {
+            self.stop();
+        }
+        Ok(())
+    }
+
+    /// Has a wish written down, together with those that wait beside it. `None` where there was nothing to write.
+    pub async fn write(&self, wish: Wish) -> Result<Option<Box<Written>>, ClusterError> {
+        let (sender, mut answer) = oneshot::channel();
+        self.waiting().push((wish, sender));
+        let mut replica = self.replica.lock().await;
+        loop {
+            // Who held the ledger before us may have written ours too.
+            match answer.try_recv() {
+                Ok(answer) => return answer.map_err(ClusterError::Damaged),
+                Err(oneshot::error::TryRecvError::Empty) => {}
+                Err(oneshot::error::TryRecvError::Closed) => {
+                    return Err(ClusterError::Damaged("a step was given up half-way".to_owned()));
+                }
+            }
+            let batch: Vec<Waiting> = {
+                let mut waiting = self.waiting();
+                let most = waiting.len().min(MOST);
+                waiting.drain(..most).collect()
+            };
+            self.write_all(&mut replica, batch).await?;
+        }
+    }
+
+    async fn write_all(&self, replica: &mut Replica, batch: Vec<Waiting>) -> Result<(), ClusterError> {
+        let mut done = Vec::with_capacity(batch.len());
+        let mut open = batch;
+        while !open.is_empty() {
+            open = self.write_some(replica, open, &mut done).await?;
+        }
+        self.end_if_quiet(replica, &mut done).await?;
+        let next_due = replica.ledger.next_due();
+        if replica.ledger.is_ended() {
+            self.stop();
+        }
+        for (mut written, sender) in done {
+            written.next_due = next_due;
+            // Whoever has gone away meanwhile finds out from the log.
+            let _ = sender.send(Ok(Some(written)));
+        }
+        Ok(())
+    }
+
+    /// Writes what can be written in one step. What has to be looked at again comes back.
+    async fn write_some(
+        &self,
+        replica: &mut Replica,
+        open: Vec<Waiting>,
+        done: &mut Vec<(Box<Written>, oneshot::Sender<Answer>)>,
+    ) -> Result<Vec<Waiting>, ClusterError> {
+        let position = replica.ledger.position();
+        let mut step = Step { holder: self.holder.clone(), ..Step::default() };
+        let (mut drafts, mut named, mut rest) = (Vec::new(), HashSet::new(), Vec::new());
+        let mut ends = false;
+        for (wish, sender) in open {
+            // Behind an end nothing is written, and a message is spoken of once in a step.
+            if ends || !named.insert(wish.about()) {
+                rest.push((wish, sender));
+                continue;
+            }
+            let Some(draft) = wish.draft(replica) else {
+                let _ = sender.send(Ok(None));
+                continue;
+            };
+            ends = draft.facts.iter().any(|(_, fact)| matches!(fact, Fact::ExecutionEnded(_)));
+            let length = step.facts.len() as u64;
+            let makes = |(_, fact): &(Millis, Fact)| !matches!(fact, Fact::NodeStarted(_));
+            let maker = draft.facts.iter().position(makes).unwrap_or_default() as u64;
+            step.units.extend(draft.unit.iter().map(|unit| (unit.clone(), position + length + maker + 1)));
+            step.leases.extend(draft.lease.clone());
+            step.released.extend(draft.released.clone());
+            step.facts.extend(draft.facts.iter().cloned());
+            drafts.push((wish, sender, draft));
+        }
+        let Some((last, _)) = step.facts.last() else { return Ok(rest) };
+        step.waits = replica.ledger.last_due().map_or(0, |due| (due - last).max(0));
+        match self.append("write to the log", position, &step).await? {
+            Appended::Yes => {
+                for (_, sender, draft) in drafts {
+                    let unit = draft.unit.clone();
+                    let mut written = Written { unit, from: draft.from.clone(), ..Written::default() };
+                    for (at, fact) in draft.facts {
+                        self.take_in(replica, at, fact, &mut written)?;
+                    }
+                    done.push((Box::new(written), sender));
+                }
+            }
+            Appended::Behind(events) => {
+                let complete = events.len() < CHUNK;
+                replica.follow(events)?;
+                if !complete {
+                    self.catch_up(replica).await?;
+                }
+                let mut again: Vec<Waiting> =
+                    drafts.into_iter().map(|(wish, sender, _)| (wish, sender)).collect();
+                again.append(&mut rest);
+                return Ok(again);
+            }
+            Appended::Ended | Appended::Lost => {
+                self.catch_up(replica).await?;
+                self.stop();
+                for sender in drafts
+                    .into_iter()
+                    .map(|(_, sender, _)| sender)
+                    .chain(rest.drain(..).map(|(_, sender)| sender))
+                {
+                    let _ = sender.send(Ok(None));
+                }
+            }
+        }
+        Ok(rest)
+    }
+
+    /// Nothing is under way any more: whoever sees it first says so.
+    async fn end_if_quiet(
+        &self,
+        replica: &mut Replica,
+        done: &mut [(Box<Written>, oneshot::Sender<Answer>)],
+    ) -> Result<(), ClusterError> {
+        let Some((written, _)) = done.last_mut() else { return Ok(()) };
+        while let Some(end) = replica.ledger.quiet_end() {
+            let position = replica.ledger.position();
+            let at = replica.ledger.now();
+            let units = written.unit.iter().map(|unit| (unit.clone(), position + 1)).collect();
+            let step = Step { facts: vec![(at, end.clone())], units, ..Step::default() };
+            match self.append("write the end", position, &step).await? {
+                Appended::Yes => self.take_in(replica, at, end, written)?,
+                Appended::Behind(events) => replica.follow(events)?,
+                Appended::Ended | Appended::Lost => return self.catch_up(replica).await,
+            }
+        }
+        Ok(())
+    }
+
+    fn take_in(
+        &self,
+        replica: &mut Replica,
+        at: Millis,
+        fact: Fact,
+        written: &mut Written,
+    ) -> Result<(), ClusterError> {
+        let seq = replica.ledger.position() + 1;
+        let made = replica.apply(Event { execution_id: self.id.clone(), seq, at, fact })?;
+        written.messages.extend(made.messages);
+        written.statuses.extend(made.statuses);
+        written.ended |= replica.ledger.is_ended();
+        Ok(())
+    }
+
+    fn waiting(&self) -> std::sync::MutexGuard<'_, Vec<Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Wish {
+    /// What it speaks of.
+    fn about(&self) -> String {
+        match self {
+            Self::Announce { message, .. }
+            | Self::Park { message, .. }
+            | Self::Retry { message, .. }
+            | Self::Commit { message, .. } => message.to_string(),
+            Self::TimeOut { late, .. } => unit_of(late),
+            Self::Cancel { .. } | Self::End { .. } => String::new(),
+        }
+    }
+
+    /// The facts, as the ledger stands; `None` where they are none any more.
+    fn draft(&self, replica: &Replica) -> Option<Draft> {
+        let ledger = &replica.ledger;
+        if ledger.is_ended() {
+            return None;
+        }
+        let plain = |facts| Draft { facts, unit: None, from: None, lease: None, released: None };
+        match self {
+            Self::Announce { message, attempt, at, parameters, lease } => {
+                let opened = ledger.get(message)?;
+                // Either it has not begun, or whoever began is gone and this is the next attempt.
+                let follows = opened.message.attempt + u32::from(opened.started.is_some());
+                if *attempt != follows {
+                    return None;
+                }
+                let mut firing = ledger.firing(message, opened.message.attempt)?;
+                firing.attempt = *attempt;
+                let facts = vec![(*at, engine::started(firing, parameters.clone()))];
+                Some(Draft { lease: Some((message.clone(), *lease)), ..plain(facts) })
+            }
+            Self::Park { message, attempt, at, due } => {
+                let facts = vec![(*at, engine::parked(ledger.firing(message, *attempt)?, *due))];
+                Some(Draft { released: Some(message.clone()), ..plain(facts) })
+            }
+            Self::Retry { message, attempt, at, duration, again } => {
+                let firing = ledger.firing(message, *attempt)?;
+                let facts = vec![(*at, engine::tried_in_vain(firing, *at, *duration, again.clone()))];
+                Some(Draft { released: Some(message.clone()), ..plain(facts) })
+            }
+            Self::Commit { message, attempt, conclusion } => {
+                let firing = ledger.firing(message, *attempt)?;
+                let (from, at) = (firing.node_id.clone(), conclusion.at);
+                let mut facts = Vec::with_capacity(3);
+                if let Some(announcement) = &conclusion.announcement {
+                    let started = engine::started(firing.clone(), announcement.parameters.clone());
+                    facts.push((announcement.at, started));
+                }
+                let fact = ledger.concluded(firing, at, conclusion.duration, conclusion.effects.clone());
+                let halted = engine::halted_by(&fact);
+                facts.push((at, fact));
+                facts.extend(halted.map(|end| (at, end)));
+                let unit = Some(message.to_string());
+                Some(Draft { unit, from: Some(from), released: Some(message.clone()), ..plain(facts) })
+            }
+            Self::TimeOut { late, now } => {
+                let facts = vec![(*now, Fact::TimedOut(late.clone()))];
+                ledger.is_late(late, *now).then(|| Draft { unit: Some(unit_of(late)), ..plain(facts) })
+            }
+            Self::Cancel { now } => {
+                let unit = Some("cancelled".to_owned());
+                Some(Draft { unit, ..plain(vec![(*now, engine::cancelled())]) })
+            }
+            Self::End { now } => {
+                let end = ledger.quiet_end()?;
+                Some(Draft { unit: Some("end".to_owned()), ..plain(vec![(*now, end)]) })
+            }
+        }
+    }
+}
+
+/// The name under which the children of a join that gave up are marked as published.
+pub fn unit_of(late: &TimedOut) -> String {
+    format!("{} {} {}", late.node_id, late.group, late.lineage.key())
+}

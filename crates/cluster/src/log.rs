@@ -1,0 +1,338 @@
+//! The log of an execution, in Redis: the truth that all workers share. Whoever appends says how long the log is as
+//! far as it knows; who is behind is told what it has missed and nothing is written. So the facts of an execution
+//! have one order, and a worker's ledger is only a copy that can be built again.
+
+use std::time::Duration;
+
+use protocol::{Event, ExecutionId, ExecutionStatus, Fact, MessageId, Millis, Payload};
+use redis::{
+    AsyncCommands, FromRedisValue, Script, Value,
+    aio::{ConnectionManager, ConnectionManagerConfig},
+};
+
+use crate::ClusterError;
+
+/// Larger payloads are stored once, under the hash of their content.
+pub const INLINE_BYTES: usize = 1_024;
+/// Facts read at once.
+pub const CHUNK: usize = 500;
+
+const DAY: Millis = 24 * 3_600 * 1_000;
+/// How long an execution is kept after its last sign of life, or after the last moment it waits for.
+const LIFE: Millis = 7 * DAY;
+/// How long an end is remembered: longer than any message lives.
+const MEMORY: Millis = 9 * DAY;
+
+/// How long a request may take, and how long a connection.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Tries of one request, on one connection after another, before the caller hears of it.
+const CONNECTIONS: usize = 4;
+
+#[derive(Clone)]
+pub struct Log {
+    redis: ConnectionManager,
+    prefix: String,
+    append: Script,
+    renew: Script,
+    /// How long facts and payloads are kept once the execution has ended, for those who follow it.
+    afterwards: Millis,
+}
+
+/// One step of an execution.
+#[derive(Default)]
+pub struct Step {
+    pub facts: Vec<(Millis, Fact)>,
+    /// Messages whose children are to be published, with the position of the fact that made them.
+    pub units: Vec<(String, u64)>,
+    /// Messages that are about to be worked on for a while, and until when nobody else takes them.
+    pub leases: Vec<(MessageId, Millis)>,
+    /// Messages that are done with.
+    pub released: Vec<MessageId>,
+    pub holder: String,
+    /// How long from now the execution waits at most.
+    pub waits: Millis,
+}
+
+#[derive(Debug)]
+pub enum Appended {
+    Yes,
+    /// Others were faster; these facts come first.
+    Behind(Vec<Event>),
+    Ended,
+    /// The store does not know this execution.
+    Lost,
+}
+
+/// How an execution stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    pub position: u64,
+    pub ended: bool,
+}
+
+impl Log {
+    pub async fn connect(url: &str, prefix: &str, afterwards: Millis) -> Result<Self, ClusterError> {
+        let config = ConnectionManagerConfig::new()
+            .set_response_timeout(Some(PATIENCE))
+            .set_connection_timeout(Some(PATIENCE))
+            .set_number_of_retries(CONNECTIONS);
+        let redis = redis::Client::open(url)?.get_connection_manager_with_config(config).await?;
+        Ok(Self {
+            redis,
+            prefix: prefix.to_owned(),
+            append: Script::new(include_str!("scripts/append.lua")),
+            renew: Script::new(include_str!("scripts/renew.lua")),
+            afterwards,
+        })
+    }
+
+    pub fn redis(&self) -> ConnectionManager {
+        self.redis.clone()
+    }
+
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// All keys of an execution share a hash tag, so that they lie on one node of a Redis Cluster.
+    pub fn key(&self, execution: &ExecutionId, what: &str) -> String {
+        format!("{}exec:{{{execution}}}:{what}", self.prefix)
+    }
+
+    /// The moment, as Redis sees it.
+    pub async fn now(&self) -> Result<Millis, ClusterError> {
+        let (seconds, micros): (Millis, Millis) = redis::cmd("TIME").query_async(&mut self.redis()).await?;
+        Ok(seconds * 1_000 + micros / 1_000)
+    }
+
+    /// Whether what is written survives the end of the server; absent where it does not say.
+    pub async fn persists(&self) -> Option<bool> {
+        let setting = async |name: &str| -> Option<String> {
+            let asked: Result<Vec<String>, _> =
+                redis::cmd("CONFIG").arg("GET").arg(name).query_async(&mut self.redis()).await;
+            asked.ok()?.into_iter().nth(1)
+        };
+        Some(setting("appendonly").await? == "yes" || !setting("save").await?.is_empty())
+    }
+
+    pub async fn standing(&self, execution: &ExecutionId) -> Result<Option<Standing>, ClusterError> {
+        let found: (Option<u64>, Option<String>) =
+            self.redis().hmget(self.key(execution, "state"), &["position", "status"]).await?;
+        let (Some(position), Some(status)) = found else { return Ok(None) };
+        Ok(Some(Standing { position, ended: status != "running" }))
+    }
+
+    pub async fn append(
+        &self,
+        execution: &ExecutionId,
+        position: u64,
+        step: &Step,
+    ) -> Result<Appended, ClusterError> {
+        let status = match step.facts.last() {
+            Some((_, Fact::ExecutionEnded(ended))) => match ended.status {
+                ExecutionStatus::Completed => "completed",
+                ExecutionStatus::Failed => "failed",
+                ExecutionStatus::Halted => "halted",
+            },
+            _ => "",
+        };
+        let mut call = self.append.prepare_invoke();
+        for what in ["state", "log", "pending", "leases", "payloads"] {
+            call.key(self.key(execution, what));
+        }
+        let life = if status.is_empty() { LIFE.saturating_add(step.waits) } else { MEMORY };
+        call.arg(position).arg(CHUNK).arg(life).arg(status).arg(self.afterwards.max(1));
+        call.arg(step.facts.len());
+        for (at, fact) in self.written(execution, &step.facts).await? {
+            call.arg(at).arg(fact);
+        }
+        call.arg(step.units.len());
+        for (message, position) in &step.units {
+            call.arg(message).arg(*position);
+        }
+        call.arg(step.leases.len());
+        for (message, until) in &step.leases {
+            call.arg(message.as_str()).arg(format!("{} {until}", step.holder));
+        }
+        call.arg(step.released.len());
+        for message in &step.released {
+            call.arg(message.as_str());
+        }
+        let mut answer: Vec<Value> = call.invoke_async(&mut self.redis()).await?;
+        let rest = (answer.len() > 1).then(|| answer.swap_remove(1));
+        let word = answer.into_iter().next().map(String::from_redis_value).transpose()?;
+        match (word.as_deref(), rest) {
+            (Some("appended"), _) => Ok(Appended::Yes),
+            (Some("behind"), Some(tail)) => Ok(Appended::Behind(self.events(execution, tail).await?)),
+            (Some("ended"), _) => Ok(Appended::Ended),
+            (Some("lost"), _) => Ok(Appended::Lost),
+            (word, _) => Err(ClusterError::Damaged(format!("the script answers {word:?}"))),
+        }
+    }
+
+    /// The facts behind a position, a chunk of them at most.
+    pub async fn read(&self, execution: &ExecutionId, behind: u64) -> Result<Vec<Event>, ClusterError> {
+        let tail: Value = redis::cmd("XRANGE")
+            .arg(self.key(execution, "log"))
+            .arg(format!("{}-0", behind + 1))
+            .arg("+")
+            .arg("COUNT")
+            .arg(CHUNK)
+            .query_async(&mut self.redis())
+            .await?;
+        self.events(execution, tail).await
+    }
+
+    /// Keeps payloads that messages refer to. Writing one again changes nothing.
+    pub async fn keep(&self, execution: &ExecutionId, payloads: &[Payload]) -> Result<(), ClusterError> {
+        if payloads.is_empty() {
+            return Ok(());
+        }
+        let fields: Vec<(&str, &str)> =
+            payloads.iter().map(|payload| (payload.hash(), payload.text())).collect();
+        let _: () = self.redis().hset_multiple(self.key(execution, "payloads"), &fields).await?;
+        Ok(())
+    }
+
+    /// The position of the fact whose children somebody set out to publish and may not have.
+    pub async fn unpublished(
+        &self,
+        execution: &ExecutionId,
+        unit: &str,
+    ) -> Result<Option<u64>, ClusterError> {
+        Ok(self.redis().hget(self.key(execution, "pending"), unit).await?)
+    }
+
+    /// The children of these messages are with the broker.
+    pub async fn published(&self, execution: &ExecutionId, units: &[String]) -> Result<(), ClusterError> {
+        let _: () = self.redis().hdel(self.key(execution, "pending"), units).await?;
+        Ok(())
+    }
+
+    /// Whether somebody set out to publish something and may not have.
+    pub async fn has_unpublished(&self, execution: &ExecutionId) -> Result<bool, ClusterError> {
+        Ok(self.redis().exists(self.key(execution, "pending")).await?)
+    }
+
+    pub async fn all_published(&self, execution: &ExecutionId) -> Result<(), ClusterError> {
+        let _: () = self.redis().unlink(self.key(execution, "pending")).await?;
+        Ok(())
+    }
+
+    /// Who holds a message, and until when.
+    pub async fn lease(
+        &self,
+        execution: &ExecutionId,
+        message: &MessageId,
+    ) -> Result<Option<(String, Millis)>, ClusterError> {
+        let found: Option<String> =
+            self.redis().hget(self.key(execution, "leases"), message.as_str()).await?;
+        let Some(text) = found else { return Ok(None) };
+        let parts = text.rsplit_once(' ').and_then(|(holder, until)| Some((holder, until.parse().ok()?)));
+        let (holder, until) = parts.ok_or_else(|| ClusterError::Damaged(text.clone()))?;
+        Ok(Some((holder.to_owned(), until)))
+    }
+
+    /// Goes on holding messages. Says whether the execution goes on.
+    pub async fn renew(
+        &self,
+        execution: &ExecutionId,
+        holder: &str,
+        until: Millis,
+        messages: &[MessageId],
+    ) -> Result<bool, ClusterError> {
+        let mut call = self.renew.prepare_invoke();
+        call.key(self.key(execution, "state")).key(self.key(execution, "leases")).arg(holder).arg(until);
+        for message in messages {
+            call.arg(message.as_str());
+        }
+        let status: Option<String> = call.invoke_async(&mut self.redis()).await?;
+        Ok(status.as_deref() == Some("running"))
+    }
+
+    /// Keeps the result of an execution as long as its end is remembered.
+    pub async fn keep_result(&self, execution: &ExecutionId, result: &str) -> Result<(), ClusterError> {
+        let life = u64::try_from(MEMORY).unwrap_or_default();
+        Ok(self.redis().pset_ex(self.key(execution, "result"), result, life).await?)
+    }
+
+    /// The facts of an execution that has ended are kept elsewhere now.
+    pub async fn forget(&self, execution: &ExecutionId) -> Result<(), ClusterError> {
+        let keys = ["log", "pending", "leases", "payloads"].map(|what| self.key(execution, what));
+        let _: () = self.redis().unlink(&keys).await?;
+        Ok(())
+    }
+
+    /// As text, with large payloads stored elsewhere first.
+    async fn written(
+        &self,
+        execution: &ExecutionId,
+        facts: &[(Millis, Fact)],
+    ) -> Result<Vec<(Millis, String)>, ClusterError> {
+        let mut large = Vec::new();
+        let mut written = Vec::with_capacity(facts.len());
+        for (at, fact) in facts {
+            let mut fact = std::borrow::Cow::Borrowed(fact);
+            if !fact.payloads().all(|payload| payload.stays_inline(INLINE_BYTES)) {
+                for payload in fact.to_mut().payloads_mut() {
+                    if !payload.stays_inline(INLINE_BYTES) {
+                        large.push(payload.clone());
+                        *payload = payload.reference();
+                    }
+                }
+            }
+            written.push((*at, serde_json::to_string(&*fact).map_err(ClusterError::unwritable)?));
+        }
+        self.keep(execution, &large).await?;
+        Ok(written)
+    }
+
+    /// Entries of the stream as events.
+    async fn events(&self, execution: &ExecutionId, tail: Value) -> Result<Vec<Event>, ClusterError> {
+        let entries: Vec<(String, Vec<String>)> = FromRedisValue::from_redis_value(tail)?;
+        let mut events = entries
+            .into_iter()
+            .map(|(id, fields)| event(execution, &id, &fields))
+            .collect::<Result<Vec<_>, _>>()?;
+        self.resolve(execution, &mut events).await?;
+        Ok(events)
+    }
+
+    async fn resolve(&self, execution: &ExecutionId, events: &mut [Event]) -> Result<(), ClusterError> {
+        let referred = |event: &Event| -> Vec<String> {
+            event.fact.payloads().filter_map(|payload| payload.referred().map(str::to_owned)).collect()
+        };
+        let mut hashes: Vec<String> = events.iter().flat_map(referred).collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        if hashes.is_empty() {
+            return Ok(());
+        }
+        let texts: Vec<Option<String>> = redis::cmd("HMGET")
+            .arg(self.key(execution, "payloads"))
+            .arg(&hashes)
+            .query_async(&mut self.redis())
+            .await?;
+        let mut found = std::collections::HashMap::new();
+        for (hash, text) in hashes.into_iter().zip(texts) {
+            let text = text.ok_or_else(|| ClusterError::Damaged(format!("the payload {hash} is gone")))?;
+            found.insert(hash, Payload::from_text(text).map_err(ClusterError::unwritable)?);
+        }
+        for payload in events.iter_mut().flat_map(|event| event.fact.payloads_mut()) {
+            if let Some(meant) = payload.referred().and_then(|hash| found.get(hash)).cloned() {
+                *payload = meant;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn event(execution: &ExecutionId, id: &str, fields: &[String]) -> Result<Event, ClusterError> {
+    let damaged = |why: String| ClusterError::Damaged(format!("entry {id} of {execution}: {why}"));
+    let number = id.split('-').next().and_then(|number| number.parse().ok());
+    let seq = number.ok_or_else(|| damaged("it has no number".to_owned()))?;
+    let [_, at, _, fact] = fields else { return Err(damaged("it has other fields".to_owned())) };
+    let at = at.parse().map_err(|_| damaged("it has no moment".to_owned()))?;
+    let fact = serde_json::from_str(fact).map_err(|error| damaged(error.to_string()))?;
+    Ok(Event { execution_id: execution.clone(), seq, at, fact })
+}

@@ -1,0 +1,70 @@
+//! A worker's copy of what is under way in an execution, folded from the log. Every copy opens the same messages at
+//! the same facts, so whoever wrote a fact knows what to publish, and everybody else that it is not theirs to publish.
+
+use engine::{Ledger, Message, StatusFold};
+use protocol::{CompletionMessage, Event, Fact, Payload, StatusLine, WorkflowId};
+
+use crate::ClusterError;
+
+pub struct Replica {
+    pub ledger: Ledger,
+    statuses: StatusFold,
+    pub workflow_id: WorkflowId,
+    pub definition: Payload,
+    /// Once the execution has ended.
+    pub completion: Option<CompletionMessage>,
+}
+
+/// What a fact brings about.
+pub struct Made {
+    /// The fact itself, with what it means for others.
+    pub event: Event,
+    /// Messages that became ready.
+    pub messages: Vec<Message>,
+    pub statuses: Vec<StatusLine>,
+}
+
+impl Replica {
+    /// After the first facts of an execution.
+    pub fn begin(events: Vec<Event>) -> Result<Self, ClusterError> {
+        let mut replica = Self::before(&events)?;
+        replica.follow(events)?;
+        Ok(replica)
+    }
+
+    /// In front of the first facts of an execution.
+    pub fn before(events: &[Event]) -> Result<Self, ClusterError> {
+        let ledger = Ledger::begin(events)?;
+        let Some(Fact::ExecutionStarted(start)) = events.first().map(|event| &event.fact) else {
+            return Err(ClusterError::Damaged("a log that does not begin with a start".to_owned()));
+        };
+        Ok(Self {
+            ledger,
+            statuses: StatusFold::default(),
+            workflow_id: start.workflow_id.clone(),
+            definition: start.definition.clone(),
+            completion: None,
+        })
+    }
+
+    /// Takes in what others have written.
+    pub fn follow(&mut self, events: Vec<Event>) -> Result<(), ClusterError> {
+        // What we wrote ourselves and heard nothing of comes back this way too; then it is known already.
+        let known = self.ledger.position();
+        for event in events.into_iter().filter(|event| event.seq > known) {
+            self.apply(event)?;
+        }
+        Ok(())
+    }
+
+    pub fn apply(&mut self, mut event: Event) -> Result<Made, ClusterError> {
+        let heard = self.ledger.apply(&event)?;
+        event.fact.note(heard);
+        let statuses = self.statuses.apply(&event);
+        if let Some(StatusLine::Completion(completion)) = statuses.last() {
+            self.completion = Some((**completion).clone());
+        }
+        let messages = std::iter::from_fn(|| self.ledger.next_ready()).collect();
+        Ok(Made { event, messages, statuses })
+    }
+}

@@ -1,0 +1,134 @@
+//! Looking at executions whose moment has come: a timer is due, or nothing was heard for too long.
+
+use std::sync::atomic::Ordering;
+
+use engine::{Due, Message};
+use protocol::{ExecutionId, Millis};
+
+use super::Worker;
+use crate::{
+    ClusterError, Letter, Queue,
+    execution::{Execution, Wish},
+    insist::insist,
+    replica::Replica,
+    wire::Late,
+};
+
+/// What a look finds.
+struct Found {
+    /// Messages whose rest is over, by the moment.
+    rested: Vec<(Millis, Message)>,
+    late: Vec<Late>,
+    /// Messages that may be lost, since nothing has happened for long.
+    silent: Vec<Message>,
+    quiet: bool,
+    next: Option<Millis>,
+}
+
+impl Worker {
+    pub(super) async fn look_at_what_is_due(&self, now: Millis) -> Result<(), ClusterError> {
+        let lease = now + self.options.lease;
+        loop {
+            let claimed = insist("claim looks", || self.desk.looks.claim(now, lease)).await?;
+            if claimed.is_empty() {
+                break;
+            }
+            for id in claimed {
+                let next = self.look_at(&id, now).await?;
+                insist("settle a look", || self.desk.looks.settle(&id, lease, next)).await?;
+            }
+        }
+        // In this order: what is asked for meanwhile rings again.
+        self.next_look.store(Millis::MAX, Ordering::SeqCst);
+        if let Some(next) = insist("ask for the next look", || self.desk.looks.next()).await? {
+            self.look_by(next);
+        }
+        if self.options.poll.is_some() {
+            self.desk.clock.set(insist("ask what time it is", || self.desk.log.now()).await?);
+        }
+        Ok(())
+    }
+
+    /// Sends what is due, and what may be lost. Says when to look again.
+    async fn look_at(&self, id: &ExecutionId, now: Millis) -> Result<Option<Millis>, ClusterError> {
+        let Some(execution) = self.execution(id).await? else {
+            self.desk.complete_again(id).await?;
+            return Ok(None);
+        };
+        let found = {
+            let mut replica = execution.replica().await;
+            let before = replica.ledger.position();
+            execution.catch_up(&mut replica).await?;
+            if execution.is_over() {
+                drop(replica);
+                self.forget(id);
+                self.desk.complete_again(id).await?;
+                return Ok(None);
+            }
+            let silent = execution.seen(replica.ledger.position()) && before == replica.ledger.position();
+            self.find(id, &replica, now, silent)
+        };
+        for (due, message) in &found.rested {
+            let letters =
+                self.desk.letters(&execution, std::slice::from_ref(message), None, Some(*due)).await?;
+            self.desk.clock.work_began(letters.len());
+            self.desk.post.send(&letters).await?;
+        }
+        let late = found.late.iter().map(|late| {
+            serde_json::to_vec(late)
+                .map(|body| Letter::new(Queue::Timeout, body))
+                .map_err(ClusterError::unwritable)
+        });
+        let late = late.collect::<Result<Vec<_>, _>>()?;
+        self.desk.clock.work_began(late.len());
+        self.desk.post.send(&late).await?;
+        self.send_silent(&execution, found.silent).await?;
+        if found.quiet
+            && let Some(written) = execution.write(Wish::End { now }).await?
+        {
+            self.publish(&execution, *written).await?;
+        }
+        Ok(found.next)
+    }
+
+    fn find(&self, id: &ExecutionId, replica: &Replica, now: Millis, silent: bool) -> Found {
+        let ledger = &replica.ledger;
+        let (mut rested, mut late) = (Vec::new(), Vec::new());
+        for (due, what) in ledger.due(now) {
+            match what {
+                Due::Message(message) => {
+                    rested.extend(ledger.get(&message).map(|opened| (due, opened.message.clone())));
+                }
+                Due::Join(timed_out) => late.push(Late {
+                    workflow_id: replica.workflow_id.clone(),
+                    execution_id: id.clone(),
+                    due,
+                    timed_out,
+                }),
+            }
+        }
+        let busy = ledger.busy().next().is_some();
+        let lost =
+            if silent { ledger.busy().map(|opened| opened.message.clone()).collect() } else { Vec::new() };
+        // What is due now is sent once more, should nobody have taken it until then.
+        let again = busy || !rested.is_empty() || !late.is_empty();
+        let next = ledger.due_after(now).into_iter().chain(again.then_some(now + self.desk.silence)).min();
+        Found { rested, late, silent: lost, quiet: ledger.is_quiet(), next }
+    }
+
+    /// Sends again what nobody works on.
+    async fn send_silent(&self, execution: &Execution, messages: Vec<Message>) -> Result<(), ClusterError> {
+        let mut lost = Vec::new();
+        for message in messages {
+            let lease = insist("ask for a lease", || self.desk.log.lease(&execution.id, &message.id)).await?;
+            if lease.is_none_or(|(_, until)| until <= self.desk.clock.now()) {
+                lost.push(message);
+            }
+        }
+        if !lost.is_empty() {
+            tracing::info!(execution = %execution.id, messages = lost.len(), "nothing was heard for long; sent again");
+        }
+        let letters = self.desk.letters(execution, &lost, None, None).await?;
+        self.desk.post.send(&letters).await
+    }
+}

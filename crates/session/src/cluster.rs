@@ -1,0 +1,203 @@
+//! The cluster: workers, executions on it, and the master that keeps their recordings.
+
+use std::{future::Future, path::Path, sync::Arc, time::Duration};
+
+use cluster::{Client, ClusterError, Follower, Kind, Master, Start, Topology, Worker, WorkerOptions};
+use engine::Plan;
+use protocol::{Event, ExecutionId, Millis, Payload, Problem, ProblemCode, WorkflowId};
+use recording::{Access, Store};
+use runtime::{Clock, Metrics, Workshop};
+use serde_json::json;
+
+use crate::{Reach, hidden, problem::from_store, random_id};
+
+/// Where a cluster is.
+#[derive(Clone, Debug)]
+pub struct ClusterAddress {
+    pub amqp: String,
+    pub redis: String,
+    /// In front of the names of queues and keys, so that several may share the servers.
+    pub prefix: String,
+    pub quorum: bool,
+}
+
+impl ClusterAddress {
+    fn topology(&self) -> Topology {
+        Topology::of_kind(&self.prefix, if self.quorum { Kind::Quorum } else { Kind::Classic })
+    }
+}
+
+/// How hard a worker works.
+pub struct Effort {
+    /// Messages in hand at once.
+    pub concurrency: usize,
+    /// Messages the broker hands out ahead.
+    pub prefetch: u16,
+    /// How long others leave alone what takes a while, and how long an execution may be silent.
+    pub lease: Millis,
+    /// How long facts are kept in Redis after the end, for those who follow.
+    pub keep: Millis,
+}
+
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+
+/// Tries until the servers are there, for a while. `say` hears of every failure.
+pub async fn patiently<T, F: Future<Output = Result<T, Problem>>>(
+    patience: Duration,
+    mut attempt: impl FnMut() -> F,
+    say: impl Fn(&Problem, Duration),
+) -> Result<T, Problem> {
+    let (mut waited, mut pause) = (Duration::ZERO, FIRST_PAUSE);
+    loop {
+        match attempt().await {
+            Err(problem) if problem.code == ProblemCode::Unreachable && waited < patience => {
+                say(&problem, pause);
+                tokio::time::sleep(pause).await;
+                waited += pause;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+            result => return result,
+        }
+    }
+}
+
+/// A worker of the cluster, in this process.
+pub struct ClusterWorker {
+    worker: Arc<Worker>,
+    workshop: Workshop,
+    concurrency: usize,
+}
+
+impl ClusterWorker {
+    pub async fn open(address: &ClusterAddress, effort: &Effort, reach: Reach) -> Result<Self, Problem> {
+        let clock = Clock::system();
+        let name = random_id()?;
+        let options = WorkerOptions {
+            topology: address.topology(),
+            prefetch: effort.prefetch,
+            lease: effort.lease,
+            silence: effort.lease * 3 / 2,
+            afterwards: effort.keep,
+            clock: clock.clone(),
+            ..WorkerOptions::new(&address.amqp, &address.redis, &name)
+        };
+        let worker = Worker::open(options).await.map_err(|error| from_cluster(&error))?;
+        let workshop = Workshop::new(clock.clone(), reach.world(&clock)?);
+        Ok(Self { worker, workshop, concurrency: effort.concurrency })
+    }
+
+    /// Works until [`ClusterWorker::close`] is called and everything in hand is finished.
+    pub async fn work(&self) -> Result<(), Problem> {
+        let line = runtime::work(Arc::clone(&self.worker), self.workshop.clone(), self.concurrency);
+        line.await.map_err(|error| {
+            Problem::new(
+                ProblemCode::Infrastructure,
+                error.to_string(),
+                "look at the servers and start it again",
+            )
+        })
+    }
+
+    /// Takes no more messages.
+    pub fn close(&self) {
+        self.worker.close();
+    }
+
+    pub fn metrics(&self) -> &Metrics {
+        &self.workshop.metrics
+    }
+}
+
+/// Executions on a cluster.
+pub struct Cluster(Client);
+
+impl Cluster {
+    pub async fn connect(address: &ClusterAddress) -> Result<Self, Problem> {
+        let name = random_id()?;
+        let client =
+            Client::connect(&address.amqp, &address.redis, address.topology(), &name, Clock::system()).await;
+        client.map(Self).map_err(|error| from_cluster(&error))
+    }
+
+    /// Starts a plan; `name` is the workflow's name where it has none itself.
+    pub async fn start(
+        &self,
+        plan: Arc<Plan>,
+        name: &str,
+        path: Option<String>,
+        input: Option<Payload>,
+    ) -> Result<ExecutionId, Problem> {
+        let execution_id = ExecutionId::from(random_id()?);
+        let workflow = &plan.workflow;
+        let sample = || workflow.sample_input.clone().unwrap_or_else(|| json!({}));
+        let start = Start {
+            execution_id: execution_id.clone(),
+            workflow_id: workflow.workflow_id.clone().unwrap_or_else(|| WorkflowId::from(name)),
+            title: workflow.name.clone().unwrap_or_else(|| name.to_owned()),
+            input: input.unwrap_or_else(|| Payload::new(sample())),
+            plan,
+            path,
+        };
+        self.0.start(start).await.map_err(|error| from_cluster(&error))?;
+        Ok(execution_id)
+    }
+
+    pub async fn follow(&self, id: &ExecutionId) -> Result<Follower, Problem> {
+        self.0.follow(id).await.map_err(|error| from_cluster(&error))
+    }
+
+    /// Ends an execution as halted. False if it has ended already.
+    pub async fn cancel(&self, id: &ExecutionId) -> Result<bool, Problem> {
+        self.0.cancel(id).await.map_err(|error| from_cluster(&error))
+    }
+}
+
+/// Keeps the recordings of a cluster.
+pub struct ClusterMaster {
+    master: Master,
+    store: Store,
+}
+
+impl ClusterMaster {
+    pub async fn open(address: &ClusterAddress, store: &Path, reach: &Reach) -> Result<Self, Problem> {
+        let redaction = hidden::rules(reach.redaction.as_deref())?;
+        let store = Store::open(store, Access::Write).await.map_err(|error| from_store(&error))?;
+        let master = Master::open(&address.amqp, &address.redis, address.topology()).await;
+        Ok(Self { master: master.map_err(|error| from_cluster(&error))?, store: store.hiding(redaction) })
+    }
+
+    /// Keeps what comes next; says what it was. `None` when nothing comes any more.
+    pub async fn keep_next(&mut self) -> Result<Option<Vec<Event>>, Problem> {
+        let next = self.master.next().await.map_err(|error| from_cluster(&error))?;
+        let Some(mut group) = next else { return Ok(None) };
+        let mut events = std::mem::take(&mut group.events);
+        // A master that was started again reads from the beginning and keeps what it has not.
+        let mut known = std::collections::HashMap::new();
+        for id in events.iter().filter(|event| event.seq == 1).map(|event| event.execution_id.clone()) {
+            let kept = self.store.position_at(&id, Millis::MAX).await.map_err(|error| from_store(&error))?;
+            known.extend(kept.map(|kept| (id, kept)));
+        }
+        events.retain(|event| known.get(&event.execution_id).is_none_or(|kept| event.seq > *kept));
+        self.store.append(&events).await.map_err(|error| from_store(&error))?;
+        self.master.kept(group).await.map_err(|error| from_cluster(&error))?;
+        Ok(Some(events))
+    }
+}
+
+pub fn from_cluster(error: &ClusterError) -> Problem {
+    let (code, hint) = match error {
+        ClusterError::Unknown(_) => (ProblemCode::NotFound, "check the id, and --queue-prefix"),
+        ClusterError::Refused(_) => (ProblemCode::InvalidRequest, "choose another id"),
+        ClusterError::Clash { .. } => (ProblemCode::Infrastructure, "for example --queue-prefix mine."),
+        ClusterError::Damaged(_) | ClusterError::Unwritable(_) | ClusterError::Ledger(_) => (
+            ProblemCode::Infrastructure,
+            "somebody else may write to the same keys; choose another --queue-prefix",
+        ),
+        ClusterError::Broker(_) | ClusterError::Redis(_) | ClusterError::NotConfirmed(_) => (
+            ProblemCode::Unreachable,
+            "check the address, the user and the password, and that the server runs",
+        ),
+    };
+    Problem::new(code, error.to_string(), hint)
+}

@@ -1,0 +1,129 @@
+//! Workflows on the cluster backend: real servers, several workers of this process, one simulated clock that starts
+//! at 0.
+
+use std::{sync::Arc, time::Duration};
+
+use cluster::{Client, Queue, Start, Topology, Worker, WorkerOptions};
+use engine::Plan;
+use lapin::{
+    Connection, ConnectionProperties,
+    options::{BasicAckOptions, BasicGetOptions},
+    types::AMQPValue,
+};
+use protocol::{Event, Payload};
+use runtime::{Clock, Workshop};
+use serde_json::Value;
+use tokio::task::JoinSet;
+
+use crate::{
+    local,
+    servers::{RabbitMq, Redis},
+};
+
+/// The servers of a test.
+pub struct Servers {
+    pub rabbit: RabbitMq,
+    pub redis: Redis,
+}
+
+impl Servers {
+    pub fn start() -> Self {
+        Self { rabbit: RabbitMq::start(), redis: Redis::start() }
+    }
+
+    /// Settings of a worker that has everything to itself under a prefix.
+    pub fn options(&self, prefix: &str, name: &str) -> WorkerOptions {
+        let topology = Topology::new(prefix);
+        WorkerOptions { topology, ..WorkerOptions::new(&self.rabbit.url, &self.redis.url, name) }
+    }
+
+    /// Takes so many messages from a queue, each with the reason it is there for. It is asked until it has them.
+    pub async fn take(&self, prefix: &str, queue: Queue, count: usize) -> Vec<(Vec<u8>, String)> {
+        let connection = Connection::connect(&self.rabbit.url, ConnectionProperties::default()).await;
+        let connection = connection.expect("connects");
+        let channel = connection.create_channel().await.expect("a channel");
+        let name = Topology::new(prefix).queue(queue);
+        let mut found = Vec::new();
+        for _ in 0..600 {
+            while let Some(message) =
+                channel.basic_get(name.as_str().into(), BasicGetOptions::default()).await.expect("asked")
+            {
+                let headers = message.properties.headers().clone().unwrap_or_default();
+                let reason = match headers.inner().get("x-reason") {
+                    Some(AMQPValue::LongString(text)) => text.to_string(),
+                    _ => String::new(),
+                };
+                message.ack(BasicAckOptions::default()).await.expect("acknowledged");
+                found.push((message.delivery.data, reason));
+            }
+            if found.len() >= count {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("{} of {count} messages came to {name}", found.len());
+    }
+
+    pub async fn client(&self, prefix: &str, clock: Clock) -> Client {
+        let topology = Topology::new(prefix);
+        Client::connect(&self.rabbit.url, &self.redis.url, topology, "client", clock).await.expect("connects")
+    }
+}
+
+/// Two workers on one simulated clock, and somebody who starts executions and follows them.
+pub struct Crew {
+    workers: Vec<Arc<Worker>>,
+    lines: JoinSet<()>,
+    client: Client,
+    clock: Clock,
+}
+
+impl Crew {
+    pub async fn start(servers: &Servers, prefix: &str) -> Self {
+        let clock = Clock::simulated(0);
+        let outside = local::world(&clock);
+        let client = servers.client(prefix, clock.clone()).await;
+        let (mut workers, mut lines) = (Vec::new(), JoinSet::new());
+        for name in ["first", "second"] {
+            let usual = servers.options(prefix, name);
+            let worker = Worker::open(WorkerOptions { clock: clock.clone(), poll: None, ..usual });
+            let worker = worker.await.expect("a worker");
+            let workshop = Workshop::new(clock.clone(), Arc::clone(&outside));
+            let line = runtime::work(Arc::clone(&worker), workshop, 32);
+            lines.spawn(async move { line.await.expect("the line works") });
+            workers.push(worker);
+        }
+        Self { workers, lines, client, clock }
+    }
+
+    /// Runs a plan to its end.
+    pub async fn run(&self, id: &str, plan: Arc<Plan>, input: Value) -> Vec<Event> {
+        // Until the first message is there, the clock stands still.
+        self.clock.work_began(1);
+        let start = Start {
+            execution_id: id.into(),
+            workflow_id: "local".into(),
+            title: "Local".to_owned(),
+            plan,
+            input: Payload::new(input),
+            path: None,
+        };
+        self.client.start(start).await.expect("it starts");
+        self.clock.work_ended(1);
+        let mut follower = self.client.follow(&id.into()).await.expect("it can be followed");
+        let mut events = Vec::new();
+        while let Some((more, _)) = follower.next().await.expect("it goes on") {
+            events.extend(more);
+        }
+        events
+    }
+
+    pub async fn close(mut self) {
+        for worker in &self.workers {
+            worker.close();
+        }
+        while let Some(ended) = self.lines.join_next().await {
+            ended.expect("a line ends well");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The cluster from the command line: workers, executions, a master.
+
+use std::{
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use runeglass_tests::{clustered::Servers, repository, run, runeglass, servers::signal};
+
+/// A command that goes on until it is told to stop.
+struct Going(Child);
+
+impl Going {
+    fn on(command: &mut Command) -> Self {
+        Self(command.stderr(Stdio::null()).stdout(Stdio::null()).spawn().expect("it starts"))
+    }
+
+    /// As with Ctrl-C; how it ends.
+    fn stop(mut self) -> Option<i32> {
+        signal("-INT", &self.0.id().to_string());
+        self.0.wait().expect("it ends").code()
+    }
+}
+
+impl Drop for Going {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+fn on_cluster(servers: &Servers, command: &str, rest: &[&str]) -> Command {
+    let mut made = runeglass();
+    made.current_dir(repository()).arg(command).args(rest);
+    made.args(["--amqp", &servers.rabbit.url, "--redis", &servers.redis.url]);
+    made
+}
+
+/// Another process decides when it has done it, so it is asked until it has.
+fn until(what: &str, mut reached: impl FnMut() -> bool) {
+    for _ in 0..300 {
+        if reached() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    panic!("{what} did not happen");
+}
+
+#[test]
+fn workers_run_what_the_command_line_starts_and_a_master_keeps_it() {
+    let servers = Servers::start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = folder.path().join("kept.db");
+    let store_name = store.to_str().expect("a name");
+    let workers = [0, 1].map(|_| Going::on(&mut on_cluster(&servers, "worker", &[])));
+    let master = Going::on(&mut on_cluster(&servers, "master", &["--store", store_name]));
+
+    let ran = run(&mut on_cluster(&servers, "run", &["workflows/hello.json", "--json"]));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let completion = ran.last_json();
+    assert_eq!(completion["status"], "completed");
+    let here = run(runeglass().current_dir(repository()).args(["run", "workflows/hello.json", "--json"]));
+    assert_eq!(completion["final_context"]["$compose"], here.last_json()["final_context"]["$compose"]);
+
+    let started = run(&mut on_cluster(&servers, "run", &["workflows/patience.json", "--detach"]));
+    assert_eq!(started.code, Some(0), "{}", started.stderr);
+    let id = started.stdout.trim().to_owned();
+    let cancelled = run(&mut on_cluster(&servers, "cancel", &[&id]));
+    assert_eq!((cancelled.code, cancelled.stdout.trim()), (Some(0), format!("{id} is halted").as_str()));
+    let again = run(&mut on_cluster(&servers, "cancel", &[&id]));
+    assert_eq!(again.stdout.trim(), format!("{id} has ended already"));
+    let nobody = run(&mut on_cluster(&servers, "cancel", &["nobody"]));
+    assert_eq!(nobody.code, Some(3));
+    assert!(nobody.stderr.contains("there is no execution nobody"), "{}", nobody.stderr);
+
+    let hello = completion["execution_id"].as_str().expect("an id").to_owned();
+    let shows = |id: &str, status: &str| {
+        let shown = run(runeglass().args(["replay", id, "--store", store_name, "--json"]));
+        shown.code == Some(0) && shown.stdout.contains(&format!("\"phase\":\"{status}\""))
+    };
+    until("the recordings were kept", || shows(&hello, "completed") && shows(&id, "halted"));
+    let verified = run(runeglass().args(["replay", &hello, "--store", store_name, "--verify"]));
+    assert_eq!(verified.code, Some(0), "{}{}", verified.stdout, verified.stderr);
+
+    for worker in workers {
+        assert_eq!(worker.stop(), Some(0), "a worker finishes what it holds");
+    }
+    assert_eq!(master.stop(), Some(0));
+}
+
+#[test]
+fn absent_servers_are_a_clear_message_and_exit_3() {
+    let nowhere = ["--amqp", "amqp://127.0.0.1:1/%2f", "--redis", "redis://127.0.0.1:1", "--wait", "1"];
+    let ran = run(runeglass().arg("worker").args(nowhere));
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    assert!(ran.stderr.contains("Redis: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("trying again in 0.5 s"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("check the address"), "{}", ran.stderr);
+}

@@ -1,0 +1,36 @@
+/** Where one begins: every workflow of the folder as a story that one click runs. */
+import type { ReactElement } from 'react';
+import { EmptyState } from '../shared/EmptyState';
+import { useStore } from '../state/store';
+import { StoryCard } from './StoryCard';
+import './gallery.css';
+
+export function Gallery(): ReactElement | null {
+  const ready = useStore((state) => state.ready);
+  const workflows = useStore((state) => state.workflows);
+  const folder = useStore((state) => state.folder);
+  if (!ready) return null;
+  return (
+    <section className="gallery" aria-label="Stories" data-testid="gallery" tabIndex={-1}>
+      <header className="gallery-head">
+        <h2>Pick a story and run it</h2>
+        <p>
+          Every workflow in <code>{folder}</code>. It runs on this machine and nothing leaves it; each step is recorded, so you can go
+          back to any moment.
+        </p>
+      </header>
+      {workflows.length === 0 ? (
+        <EmptyState icon="folder" title="No workflows yet">
+          Save a workflow as a .json file in <code>{folder}</code>: it appears here by itself, ready to run. Or drop a recording on
+          this window to see what happened elsewhere.
+        </EmptyState>
+      ) : (
+        <ul className="gallery-list">
+          {workflows.map((entry) => (
+            <StoryCard key={entry.path} entry={entry} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,86 @@
+/** A small drawing of a workflow: columns by distance from the start. It is a picture, not the layout. */
+import type { Workflow } from '../generated/protocol';
+import { closesLevel, opensLevel } from '../shared/kinds';
+
+export type SpotKind = 'start' | 'fan' | 'join' | 'wait' | 'choice' | 'plain';
+
+export interface Spot {
+  id: string;
+  kind: SpotKind;
+  x: number;
+  y: number;
+}
+
+export interface Sketch {
+  spots: Spot[];
+  lines: { id: string; from: Spot; to: Spot }[];
+  width: number;
+  height: number;
+}
+
+export const SPOT = { width: 26, height: 15 };
+const COLUMN = 41;
+const ROW = 27;
+const MARGIN = 5;
+/** More than this is no small drawing any more. */
+const MOST_NODES = 60;
+
+export function sketchOf(definition: Workflow): Sketch {
+  const nodes = definition.nodes.slice(0, MOST_NODES);
+  const known = new Set(nodes.map(({ id }) => id));
+  const edges = definition.edges.filter(({ src, dst }) => known.has(src) && known.has(dst) && src !== dst);
+  const columns = columnsOf(nodes.map(({ id }) => id), edges);
+  const tallest = Math.max(...columns.map((column) => column.length), 1);
+  const kinds = new Map(nodes.map((node) => [node.id, kindOf(node.type, node.trigger === true)]));
+  const spots = columns.flatMap((column, across) =>
+    column.map((id, down) => ({
+      id,
+      kind: kinds.get(id) ?? 'plain',
+      x: MARGIN + across * COLUMN,
+      y: MARGIN + (down + (tallest - column.length) / 2) * ROW,
+    })),
+  );
+  const at = new Map(spots.map((spot) => [spot.id, spot]));
+  const lines = edges.flatMap(({ id, src, dst }) => {
+    const [from, to] = [at.get(src), at.get(dst)];
+    return from && to ? [{ id, from, to }] : [];
+  });
+  return { spots, lines, width: (columns.length - 1) * COLUMN + SPOT.width + 2 * MARGIN, height: (tallest - 1) * ROW + SPOT.height + 2 * MARGIN };
+}
+
+/** Each node one column after the last of those before it; within a column in the order of those before it. */
+function columnsOf(ids: string[], edges: Workflow['edges']): string[][] {
+  const depth = new Map(ids.map((id) => [id, 0]));
+  // A wrong file may hold a cycle: as many rounds as there are nodes are enough for everything else.
+  for (let round = 0; round < ids.length; round += 1) {
+    let changed = false;
+    for (const { src, dst } of edges) {
+      const next = (depth.get(src) ?? 0) + 1;
+      if (next > (depth.get(dst) ?? 0) && next < ids.length) {
+        depth.set(dst, next);
+        changed = true;
+      }
+    }
+    if (!changed) break;
+  }
+  const columns: string[][] = [];
+  for (const id of ids) (columns[depth.get(id) ?? 0] ??= []).push(id);
+  const dense = columns.filter((column) => column !== undefined);
+  return dense.reduce<string[][]>((done, column) => [...done, ordered(column, done.at(-1) ?? [], edges)], []);
+}
+
+function ordered(column: string[], before: string[], edges: Workflow['edges']): string[] {
+  const weight = (id: string): number => {
+    const places = edges.filter(({ src, dst }) => dst === id && before.includes(src)).map(({ src }) => before.indexOf(src));
+    return places.length === 0 ? before.length : places.reduce((sum, each) => sum + each, 0) / places.length;
+  };
+  return column.toSorted((a, b) => weight(a) - weight(b));
+}
+
+function kindOf(type: string, trigger: boolean): SpotKind {
+  if (type === 'trigger' || trigger) return 'start';
+  if (type === 'wait') return 'wait';
+  if (type === 'merge' || closesLevel(type)) return 'join';
+  if (opensLevel(type)) return 'fan';
+  return type === 'conditional' || type === 'switch' || type === 'if' || type === 'switch_value' ? 'choice' : 'plain';
+}
