@@ -151,10 +151,8 @@ impl Gate {
 
     /// For whoever has walked a message beside the workers.
     pub(crate) fn walked(&self) {
-        if let Some(inner) = &self.0 {
-            if let Some(engine) = inner.engine.upgrade() {
-                engine.look_again();
-            }
+        if let Some(engine) = self.0.as_ref().and_then(|inner| inner.engine.upgrade()) {
+            engine.look_again();
         }
     }
 
