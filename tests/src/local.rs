@@ -70,6 +70,7 @@ pub async fn run_in(outside: Arc<dyn Outside>, clock: Clock, plan: Arc<Plan>, in
         input: Payload::new(input),
         path: None,
         starts: None,
+        origin: None,
     };
     engine.start(start).await.expect("it starts");
     let mut events: Vec<Event> = Vec::new();

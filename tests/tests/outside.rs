@@ -339,6 +339,7 @@ async fn until_an_attempt_fails(path: &Path, plan: Arc<Plan>) {
         input: Payload::new(json!({})),
         path: None,
         starts: None,
+        origin: None,
     };
     engine.start(start).await.expect("it starts");
     let failed = |event: &Event| matches!(event.fact, Fact::AttemptFailed(_));

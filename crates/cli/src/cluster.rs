@@ -184,7 +184,9 @@ fn told(event: &Event) -> Option<String> {
         | Fact::AttemptFailed(_)
         | Fact::NodeSucceeded(_)
         | Fact::NodeFailed(_)
-        | Fact::TimedOut(_) => None,
+        | Fact::TimedOut(_)
+        | Fact::Intervened(_)
+        | Fact::TimerFired(_) => None,
     }
 }
 

@@ -5,9 +5,12 @@ mod cluster;
 mod compare;
 mod credentials;
 mod dead_letters;
+mod debug;
+mod edit;
 mod explain;
 mod export;
 mod find;
+mod fork;
 mod import;
 mod metrics;
 mod outcome;
@@ -50,6 +53,12 @@ enum Command {
     Run(run::RunArguments),
     /// Go on with the executions in a store that a crash or a restart interrupted.
     Resume(run::ResumeArguments),
+    /// Hold a workflow at its nodes and step through it.
+    Debug(debug::DebugArguments),
+    /// Go on from any event of a recorded execution, with something changed, in a new one.
+    Fork(fork::ForkArguments),
+    /// Run the failed items of a fan-out again, and take the others from the recording.
+    Rerun(fork::RerunArguments),
     /// Say everything that is wrong with workflow files.
     Validate(validate::ValidateArguments),
     /// Say what is known about a workflow before it runs: scopes, joins, who waits for what.
@@ -90,6 +99,9 @@ async fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Run(arguments) => run::run(arguments).await,
         Command::Resume(arguments) => run::resume(arguments).await,
+        Command::Debug(arguments) => debug::debug(arguments).await,
+        Command::Fork(arguments) => fork::fork(arguments).await,
+        Command::Rerun(arguments) => fork::rerun(arguments).await,
         Command::Validate(arguments) => validate::validate(&arguments),
         Command::Plan(arguments) => plan::plan(&arguments),
         Command::Bench(arguments) => bench::bench(arguments).await,

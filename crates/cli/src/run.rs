@@ -240,7 +240,7 @@ async fn mention_unfinished(session: &Session, store: Option<&Path>) -> Result<(
     Ok(())
 }
 
-fn read_input(argument: &str) -> Result<Payload, CommandError> {
+pub fn read_input(argument: &str) -> Result<Payload, CommandError> {
     let (text, what) = if argument == "-" {
         let mut text = String::new();
         std::io::stdin().read_to_string(&mut text).map_err(|error| CommandError::io("read stdin", &error))?;

@@ -57,6 +57,7 @@ impl Client {
             definition: Payload::new(definition),
             input: start.input,
             starts,
+            origin: None,
         });
         self.desk.begin(&start.execution_id, fact).await
     }

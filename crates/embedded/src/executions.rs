@@ -24,7 +24,7 @@ pub struct Executions {
 
 pub struct Execution {
     id: ExecutionId,
-    ledger: Ledger,
+    pub ledger: Ledger,
     stopped: watch::Sender<bool>,
     has_turn: bool,
 }
@@ -71,6 +71,7 @@ impl Execution {
             definition: Payload::new(definition),
             input: start.input.clone(),
             starts: start.starts.clone().unwrap_or_else(everywhere),
+            origin: start.origin.clone(),
         });
         let ledger = Ledger::new(start.execution_id.clone(), Arc::clone(&start.plan));
         let mut execution = Self::over(start.execution_id.clone(), ledger);
@@ -158,15 +159,19 @@ impl Execution {
         Ok(events)
     }
 
+    pub fn end_if_quiet(&mut self, at: Millis) -> Result<Option<Event>, LedgerError> {
+        self.ledger.quiet_end().map(|end| self.append(at, end)).transpose()
+    }
+
     pub fn cancel(&mut self, now: Millis) -> Result<Vec<Event>, LedgerError> {
         Ok(vec![self.append(now, engine::cancelled())?])
     }
 
-    fn firing(&self, receipt: &Receipt) -> Option<Firing> {
+    pub fn firing(&self, receipt: &Receipt) -> Option<Firing> {
         self.ledger.firing(&receipt.message_id, receipt.attempt)
     }
 
-    fn append(&mut self, at: Millis, fact: Fact) -> Result<Event, LedgerError> {
+    pub fn append(&mut self, at: Millis, fact: Fact) -> Result<Event, LedgerError> {
         let mut event = Event { execution_id: self.id.clone(), seq: self.ledger.position() + 1, at, fact };
         let heard = self.ledger.apply(&event)?;
         event.fact.note(heard);

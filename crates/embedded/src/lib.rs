@@ -1,6 +1,7 @@
 //! The engine in one process. State lives in memory; every transition is appended to the event log, and the log is
 //! the durable state: after a crash the same fold that kept the memory up to date builds it again.
 
+mod by_hand;
 mod executions;
 mod journal;
 
@@ -10,13 +11,15 @@ use std::sync::{
 };
 
 use engine::{Again, Plan};
-use protocol::{Event, ExecutionId, Millis, NodeId, Payload, WorkflowId};
+use protocol::{Event, ExecutionId, Millis, NodeId, Origin, Payload, WorkflowId};
 use recording::{LedgerError, Store, StoreError};
 use runtime::{Announcement, Backend, Clock, Conclusion, Delivery, Receipt, Stopped};
 use tokio::sync::{Notify, mpsc};
 
 use executions::{Execution, Executions};
 use journal::Journal;
+
+pub use by_hand::AtRest;
 
 #[derive(Debug, thiserror::Error)]
 pub enum EmbeddedError {
@@ -45,6 +48,8 @@ pub struct Start {
     pub path: Option<String>,
     /// Where it starts; at every start of the plan where absent.
     pub starts: Option<Vec<NodeId>>,
+    /// The execution it is forked from, where it is.
+    pub origin: Option<Origin>,
 }
 
 /// A large fan-out wakes this many workers at most; they find the rest by themselves.

@@ -23,6 +23,16 @@ pub enum Request {
     Mail(Mail),
 }
 
+impl Call {
+    /// In a few words, without a body and without secrets.
+    pub fn summary(&self) -> String {
+        match &self.request {
+            Request::Http(request) => format!("{} {}", request.method, request.url),
+            Request::Mail(mail) => format!("mail to {}", mail.to.join(", ")),
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct HttpRequest {
     pub method: String,

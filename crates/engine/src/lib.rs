@@ -28,5 +28,5 @@ pub use plan::{
 pub use status::StatusFold;
 pub use step::{
     Again, Context, Effects, Failure, Failures, Inputs, Joined, Message, Output, Prepared, Retry, Slot,
-    Tally, Trace, Work, conclude, prepare,
+    Tally, Trace, Work, ask, conclude, prepare,
 };

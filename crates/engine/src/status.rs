@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{
-    Arrival, CompletionMessage, Consequence, Echo, Event, ExecutionEnded, ExecutionStatus, Fact, Lineage,
-    Millis, Node, NodeError, NodeId, NodeStatus, NodeStatusMessage, Payload, StatusLine, WorkflowId, iso8601,
+    Arrival, Change, CompletionMessage, Consequence, Echo, Event, ExecutionEnded, ExecutionStatus, Fact,
+    Lineage, Millis, Node, NodeError, NodeId, NodeStatus, NodeStatusMessage, Payload, StatusLine, WorkflowId,
+    iso8601,
 };
 use serde_json::json;
 
@@ -70,7 +71,13 @@ impl StatusFold {
                 self.with_echo(event, status, &done.echo)
             }
             // The join that gave up fires next, and says so itself.
-            Fact::TimedOut(_) => Vec::new(),
+            Fact::TimedOut(_) | Fact::TimerFired(_) => Vec::new(),
+            Fact::Intervened(done) if done.change == Change::Dropped => {
+                let (node, lineage) = (&done.firing.node_id, &done.firing.lineage);
+                let status = self.status(event, node, lineage);
+                self.with_echo(event, NodeStatusMessage { status: NodeStatus::Skipped, ..status }, &done.echo)
+            }
+            Fact::Intervened(_) => Vec::new(),
             Fact::ExecutionEnded(ended) => {
                 let mut lines = self.never_reached(event);
                 lines.push(StatusLine::Completion(Box::new(self.completion(event, ended))));

@@ -26,6 +26,7 @@ fn run(plan: &Plan, input: Value) -> BTreeMap<String, Result<Value, (ErrorCode, 
         failures: Failures::default(),
         joined: None,
         resumed: None,
+        parameters: None,
     };
     let mut messages: Vec<Message> = plan.starts.iter().map(start).collect();
     let mut results = BTreeMap::new();

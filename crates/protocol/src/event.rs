@@ -1,10 +1,13 @@
 //! Facts about an execution, in the order they became true. The recording is a list of these, and in local mode
 //! that list is the durable state: everything else is folded from it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    EdgeId, ExecutionId, ExecutionStatus, Lineage, MessageId, Millis, NodeError, NodeId, Payload, WorkflowId,
+    EdgeId, ExecutionId, ExecutionStatus, Lineage, MessageId, Millis, NodeError, NodeId, Origin, Payload,
+    WorkflowId,
 };
 
 /// `seq` counts from 1 within the execution, without a gap.
@@ -27,6 +30,8 @@ pub enum Fact {
     NodeSucceeded(NodeSucceeded),
     NodeFailed(NodeFailed),
     TimedOut(TimedOut),
+    Intervened(Intervened),
+    TimerFired(TimerFired),
     ExecutionEnded(ExecutionEnded),
 }
 
@@ -42,6 +47,9 @@ pub struct ExecutionStarted {
     pub input: Payload,
     /// Where it starts.
     pub starts: Vec<NodeId>,
+    /// The execution it was forked from, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
 }
 
 /// Which message at which node and key, and the how many-th try.
@@ -206,6 +214,49 @@ pub struct TimedOut {
     pub group: usize,
 }
 
+/// Somebody has changed a message under way, or the answer to it: what follows is not what the workflow alone would
+/// have done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Intervened {
+    pub firing: Firing,
+    pub change: Change,
+    #[serde(default, skip_serializing_if = "Echo::is_empty")]
+    pub echo: Echo,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// Entries of the context of the message, before its work.
+    Context(BTreeMap<String, Payload>),
+    /// Its resolved parameters, before its work.
+    Parameters(Payload),
+    /// The answer was given, not worked out: a pin, a mock, or an edit after the work.
+    Output {
+        output: Payload,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        items: Option<Payload>,
+    },
+    Error(NodeError),
+    /// The message was taken away; its node does not run at this key.
+    Dropped,
+    /// The message was delivered twice.
+    Duplicated,
+}
+
+/// A timer was made to fire before it was due. The event has the moment at which that happened, `due` the moment that
+/// the workflow goes on from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimerFired {
+    pub node_id: NodeId,
+    #[serde(default, skip_serializing_if = "Lineage::is_root")]
+    pub lineage: Lineage,
+    /// The message that rested; absent for a join that gives up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<MessageId>,
+    pub due: Millis,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExecutionEnded {
     pub status: ExecutionStatus,
@@ -219,11 +270,13 @@ impl Fact {
         match self {
             Self::NodeSucceeded(done) => done.echo = echo,
             Self::NodeFailed(done) => done.echo = echo,
+            Self::Intervened(done) => done.echo = echo,
             Self::ExecutionStarted(_)
             | Self::NodeStarted(_)
             | Self::NodeParked(_)
             | Self::AttemptFailed(_)
             | Self::TimedOut(_)
+            | Self::TimerFired(_)
             | Self::ExecutionEnded(_) => {}
         }
     }
@@ -234,13 +287,24 @@ impl Fact {
             Self::ExecutionStarted(started) => (Some(&started.definition), Some(&started.input)),
             Self::NodeStarted(started) => (started.parameters.as_ref(), None),
             Self::NodeSucceeded(done) => (Some(&done.output), done.items.as_ref()),
+            Self::Intervened(done) => match &done.change {
+                Change::Parameters(parameters) => (Some(parameters), None),
+                Change::Output { output, items } => (Some(output), items.as_ref()),
+                Change::Context(_) | Change::Error(_) | Change::Dropped | Change::Duplicated => (None, None),
+            },
             Self::NodeParked(_)
             | Self::AttemptFailed(_)
             | Self::NodeFailed(_)
             | Self::TimedOut(_)
+            | Self::TimerFired(_)
             | Self::ExecutionEnded(_) => (None, None),
         };
-        one.into_iter().chain(more)
+        one.into_iter().chain(more).chain(self.entries().into_iter().flat_map(BTreeMap::values))
+    }
+
+    fn entries(&self) -> Option<&BTreeMap<String, Payload>> {
+        let Self::Intervened(Intervened { change: Change::Context(entries), .. }) = self else { return None };
+        Some(entries)
     }
 
     /// Every payload the fact carries, so that a store can keep large ones elsewhere.
@@ -249,10 +313,17 @@ impl Fact {
             Self::ExecutionStarted(started) => vec![&mut started.definition, &mut started.input],
             Self::NodeStarted(started) => started.parameters.iter_mut().collect(),
             Self::NodeSucceeded(done) => std::iter::once(&mut done.output).chain(&mut done.items).collect(),
+            Self::Intervened(done) => match &mut done.change {
+                Change::Context(entries) => entries.values_mut().collect(),
+                Change::Parameters(parameters) => vec![parameters],
+                Change::Output { output, items } => std::iter::once(output).chain(items).collect(),
+                Change::Error(_) | Change::Dropped | Change::Duplicated => Vec::new(),
+            },
             Self::NodeParked(_)
             | Self::AttemptFailed(_)
             | Self::NodeFailed(_)
             | Self::TimedOut(_)
+            | Self::TimerFired(_)
             | Self::ExecutionEnded(_) => Vec::new(),
         }
     }

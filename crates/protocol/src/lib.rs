@@ -4,10 +4,12 @@
 //! TypeScript is committed and a test fails when it drifts.
 
 mod barrier;
+mod control;
 mod diagnostic;
 mod error;
 mod event;
 mod find;
+mod fork;
 mod ids;
 mod items;
 mod lineage;
@@ -15,6 +17,7 @@ mod message;
 mod note;
 mod payload;
 mod recorded;
+mod report;
 mod request;
 mod time;
 mod timeline;
@@ -23,13 +26,19 @@ mod waits;
 mod workflow;
 
 pub use barrier::{BarrierPlace, BarrierView, MissingPart, PartAt, Whereabouts};
+pub use control::{
+    BreakPlace, Breakpoint, Command, ControlError, ControlView, Controls, Edit, GatePlace, HeldMessage,
+    Logged, Mock, MockAnswer, WhyHeld,
+};
 pub use diagnostic::{Diagnostic, DiagnosticCode, Place, Severity};
 pub use error::{ErrorCode, NodeError, Problem, ProblemCode};
 pub use event::{
-    Arrival, AttemptFailed, Consequence, Echo, Event, ExecutionEnded, ExecutionStarted, Fact, Fault, Firing,
-    Ignored, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Skipped, TimedOut, WhyIgnored,
+    Arrival, AttemptFailed, Change, Consequence, Echo, Event, ExecutionEnded, ExecutionStarted, Fact, Fault,
+    Firing, Ignored, Intervened, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Skipped, TimedOut,
+    TimerFired, WhyIgnored,
 };
 pub use find::{ExecutionPage, Filter, Found, Hit, Part, Search, Unindexed};
+pub use fork::{Again, ForkBranch, ForkEdit, ForkPreview, ForkWish, Origin, SideEffect};
 pub use ids::{EdgeId, ExecutionId, MessageId, NodeId, WorkflowId};
 pub use items::{FailureGroup, FanOutPlace, ItemChunk, ItemDetail, ItemGrid, ItemNode, ItemState};
 pub use lineage::{Frame, Lineage, LineageKey, Step};
@@ -39,7 +48,11 @@ pub use message::{
 pub use note::Note;
 pub use payload::{Payload, REFERENCE};
 pub use recorded::{Recording, TimedPatch};
-pub use request::{Request, Response, Snapshot, Update};
+pub use report::{
+    CompareCounts, ComparisonView, DifferenceView, ExplanationView, SlowerView, ValueChange,
+    VerifiedDifference, VerifiedView,
+};
+pub use request::{Request, Response, RunOptions, Snapshot, Update};
 pub use time::{Millis, iso8601, parse_moment};
 pub use timeline::{Bar, BarKind, PastView, Tick, Timeline, TimelineRow, When};
 pub use view::{

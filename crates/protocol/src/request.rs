@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BarrierView, ExecutionId, ExecutionPage, ExecutionSummary, ExecutionView, FanOutPlace, Filter, Found,
-    ItemDetail, ItemGrid, LineageKey, NodeDetail, NodeId, PastView, Problem, Recording, Search, Timeline,
-    ViewPatch, WaitBoard, When, WorkflowEntry,
+    BarrierView, Command, ComparisonView, ControlView, Controls, ExecutionId, ExecutionPage,
+    ExecutionSummary, ExecutionView, ExplanationView, FanOutPlace, Filter, ForkBranch, ForkPreview, ForkWish,
+    Found, ItemDetail, ItemGrid, LineageKey, NodeDetail, NodeId, Note, PastView, Problem, Recording, Search,
+    Timeline, VerifiedView, ViewPatch, WaitBoard, When, WorkflowEntry,
 };
 
 /// A wish of the user.
@@ -22,6 +23,9 @@ pub enum Request {
         #[serde(default)]
         #[ts(optional = nullable, type = "unknown")]
         input: Option<serde_json::Value>,
+        #[serde(default)]
+        #[ts(optional = nullable)]
+        options: Option<RunOptions>,
     },
     /// End a running execution as `halted`. → `Response::Done`
     Cancel { execution_id: ExecutionId },
@@ -93,6 +97,60 @@ pub enum Request {
     ViewAt { execution_id: ExecutionId, when: When },
     /// The whole execution as one document that opens anywhere. → `Response::Recording`
     Record { execution_id: ExecutionId },
+    /// Breakpoints, pins and mocks of a workflow. → `Response::Controls`
+    Controls { path: String },
+    /// All of them at once; executions that are under way heed them from now on. → `Response::Done`
+    SetControls { path: String, controls: Box<Controls> },
+    /// What is held of an execution. → `Response::Control`
+    Held { execution_id: ExecutionId },
+    /// For executions of this machine's own engine. → `Response::Control`, after the command
+    Control { execution_id: ExecutionId, command: Box<Command> },
+    /// What a fork would ask of the world outside. → `Response::ForkPreview`
+    ForkPreview { execution_id: ExecutionId, wish: Box<ForkWish> },
+    /// Starts a new execution that takes its past from this one. → `Response::Started`
+    Fork { execution_id: ExecutionId, wish: Box<ForkWish> },
+    /// The executions that this one comes from, and all that come from them. → `Response::Forks`
+    Forks { execution_id: ExecutionId },
+    /// → `Response::Comparison`
+    Compare { a: ExecutionId, b: ExecutionId },
+    /// → `Response::Explanation`
+    Explain {
+        execution_id: ExecutionId,
+        #[serde(default)]
+        #[ts(optional = nullable)]
+        node_id: Option<NodeId>,
+        #[serde(default)]
+        #[ts(optional = nullable)]
+        key: Option<LineageKey>,
+    },
+    /// Hold the recording against the engine. → `Response::Verified`
+    Verify { execution_id: ExecutionId },
+    /// Takes an execution from a `.runeglass` file of this machine into the store. → `Response::Started`
+    Import { file: String },
+    /// → `Response::Notes`
+    Notes { execution_id: ExecutionId },
+    /// Without a text it is a bookmark. → `Response::Done`
+    AddNote {
+        execution_id: ExecutionId,
+        #[ts(type = "number")]
+        position: u64,
+        #[serde(default)]
+        #[ts(optional = nullable)]
+        node_id: Option<NodeId>,
+        #[serde(default)]
+        text: String,
+    },
+}
+
+/// How an execution is run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[serde(default, deny_unknown_fields)]
+#[ts(export_to = "protocol.ts", optional_fields = nullable)]
+pub struct RunOptions {
+    /// Hold every message in front of its work, from the first one on.
+    pub paused: Option<bool>,
+    /// Only this node runs, and what leads to it.
+    pub until: Option<NodeId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
@@ -113,6 +171,14 @@ pub enum Response {
     Timeline(Box<Timeline>),
     Past(Box<PastView>),
     Recording(Box<Recording>),
+    Controls(Box<Controls>),
+    Control(Box<ControlView>),
+    ForkPreview(Box<ForkPreview>),
+    Forks(Vec<ForkBranch>),
+    Comparison(Box<ComparisonView>),
+    Explanation(ExplanationView),
+    Verified(Box<VerifiedView>),
+    Notes(Vec<Note>),
 }
 
 /// Where a host starts from; updates say what has changed since.
@@ -136,6 +202,8 @@ pub enum Update {
     Workflows(Vec<WorkflowEntry>),
     /// An execution has moved on; an unknown one has just begun.
     Execution(Box<ViewPatch>),
+    /// What is held has changed somewhere; whoever shows it asks again.
+    Control,
     /// Something is wrong that no request asked about, such as a full disk.
     Trouble(Problem),
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Diagnostic, EdgeId, ExecutionId, Frame, LineageKey, MessageId, Millis, NodeError, NodeId, Payload,
-    Workflow, WorkflowId,
+    Diagnostic, EdgeId, ExecutionId, Frame, LineageKey, MessageId, Millis, NodeError, NodeId, Origin,
+    Payload, Workflow, WorkflowId,
 };
 
 /// A file of the workflow folder.
@@ -50,6 +50,10 @@ pub struct ExecutionSummary {
     pub ended_at: Option<Millis>,
     /// Why it did not complete.
     pub error: Option<NodeError>,
+    /// The execution it was forked from, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional = nullable)]
+    pub origin: Option<Origin>,
 }
 
 /// The whole picture of an execution at one position of its recording.
@@ -104,6 +108,10 @@ pub struct NodeView {
     pub progress: Option<Progress>,
     /// The latest failure.
     pub error: Option<NodeError>,
+    /// How often somebody has changed one of its messages or given its answer; absent where nobody has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional = nullable)]
+    pub interventions: Option<usize>,
 }
 
 /// What has arrived at a join, over all its keys.

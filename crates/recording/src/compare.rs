@@ -238,7 +238,11 @@ impl<'e> Attempts<'e> {
                     attempt.outcome = Outcome::Error(&done.error);
                     attempt.taken = &done.taken;
                 }),
-                Fact::ExecutionStarted(_) | Fact::TimedOut(_) | Fact::ExecutionEnded(_) => {}
+                Fact::ExecutionStarted(_)
+                | Fact::TimedOut(_)
+                | Fact::Intervened(_)
+                | Fact::TimerFired(_)
+                | Fact::ExecutionEnded(_) => {}
             }
         }
         Self { by_identity, waits: waits(events) }

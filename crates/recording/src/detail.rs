@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use protocol::{
-    Event, ExecutionId, Fact, FailedAttempt, Firing, FiringView, Lineage, LineageKey, NodeDetail, NodeId,
-    NodeState, Payload, PayloadView,
+    Change, Event, ExecutionId, Fact, FailedAttempt, Firing, FiringView, Lineage, LineageKey, NodeDetail,
+    NodeId, NodeState, Payload, PayloadView,
 };
 use serde_json::{Map, Value};
 
@@ -41,6 +41,8 @@ fn is_near(event: &Event, key: &LineageKey) -> bool {
         Fact::NodeSucceeded(done) => is_related(&done.firing.lineage, key),
         Fact::NodeFailed(done) => is_related(&done.firing.lineage, key),
         Fact::TimedOut(late) => is_related(&late.lineage, key),
+        Fact::Intervened(done) => is_related(&done.firing.lineage, key),
+        Fact::TimerFired(fired) => is_related(&fired.lineage, key),
     }
 }
 
@@ -163,7 +165,14 @@ fn collect_from(
                 let unfinished = firings.values_mut().flatten().filter(|firing| !is_final(firing.state));
                 unfinished.for_each(|firing| firing.state = NodeState::Skipped);
             }
-            Fact::ExecutionStarted(_) | Fact::NodeStarted(_) | Fact::TimedOut(_) => {}
+            Fact::Intervened(done) => {
+                if let Some(firing) =
+                    find(&mut firings, &done.firing).filter(|_| done.change == Change::Dropped)
+                {
+                    firing.state = NodeState::Skipped;
+                }
+            }
+            Fact::ExecutionStarted(_) | Fact::NodeStarted(_) | Fact::TimedOut(_) | Fact::TimerFired(_) => {}
         }
     }
     Ok(firings)

@@ -10,6 +10,7 @@ mod detail;
 mod diff;
 mod document;
 mod explain;
+pub mod fork;
 mod insight;
 mod path;
 mod redact;

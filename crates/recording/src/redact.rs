@@ -7,7 +7,7 @@
 
 use std::{borrow::Cow, collections::BTreeSet};
 
-use protocol::{Event, Fact, NodeError, Payload};
+use protocol::{Change, Event, Fact, NodeError, Payload};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -119,7 +119,12 @@ impl Redaction {
             Fact::ExecutionStarted(_) | Fact::NodeSucceeded(_) => self.everywhere,
             Fact::NodeFailed(failed) => return self.hidden_error(&failed.error, fact),
             Fact::AttemptFailed(failed) => return self.hidden_error(&failed.error, fact),
-            Fact::NodeParked(_) | Fact::TimedOut(_) | Fact::ExecutionEnded(_) => false,
+            Fact::Intervened(done) => match &done.change {
+                Change::Parameters(_) => true,
+                Change::Context(_) | Change::Output { .. } => self.everywhere,
+                Change::Error(_) | Change::Dropped | Change::Duplicated => false,
+            },
+            Fact::NodeParked(_) | Fact::TimedOut(_) | Fact::TimerFired(_) | Fact::ExecutionEnded(_) => false,
         };
         if !reaches || !fact.payloads().any(|payload| self.may_hold_secrets(payload.text())) {
             return None;
@@ -153,6 +158,8 @@ impl Redaction {
             | Fact::NodeParked(_)
             | Fact::NodeSucceeded(_)
             | Fact::TimedOut(_)
+            | Fact::Intervened(_)
+            | Fact::TimerFired(_)
             | Fact::ExecutionEnded(_) => return None,
         }
         changed.then_some(fact)

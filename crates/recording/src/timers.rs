@@ -4,7 +4,8 @@ use std::{collections::HashMap, sync::Arc};
 
 use engine::Plan;
 use protocol::{
-    Echo, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis, NodeId, TimerPurpose, TimerView,
+    Change, Echo, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis, NodeId, TimerPurpose,
+    TimerView,
 };
 
 pub struct TimerFold {
@@ -63,6 +64,16 @@ impl TimerFold {
             Fact::TimedOut(late) => {
                 self.joins.remove(&(late.node_id.clone(), late.lineage.clone()));
             }
+            Fact::Intervened(done) => {
+                if done.change == Change::Dropped {
+                    self.wake(&done.firing);
+                }
+                self.hear(event.at, &done.echo);
+            }
+            Fact::TimerFired(fired) => match &fired.message_id {
+                Some(id) => drop(self.resting.remove(id)),
+                None => drop(self.joins.remove(&(fired.node_id.clone(), fired.lineage.clone()))),
+            },
             Fact::ExecutionEnded(_) => {
                 self.resting.clear();
                 self.joins.clear();

@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use engine::Input;
 use protocol::{
-    AttemptFailed, Echo, EdgeId, EdgeView, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted,
-    ExecutionStatus, ExecutionSummary, ExecutionView, Fact, Firing, Ignored, Lineage, MessageId, Millis,
-    NodeError, NodeId, NodeState, NodeView, Progress, Skipped, ViewPatch, WhyIgnored, Workflow,
+    AttemptFailed, Change, Echo, EdgeId, EdgeView, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted,
+    ExecutionStatus, ExecutionSummary, ExecutionView, Fact, Firing, Ignored, Intervened, Lineage, MessageId,
+    Millis, NodeError, NodeId, NodeState, NodeView, Progress, Skipped, TimerFired, ViewPatch, WhyIgnored,
+    Workflow,
 };
 
 pub use state::ViewState;
@@ -98,6 +99,8 @@ impl ViewFold {
             }
             // The join that gave up fires next, and says so itself.
             Fact::TimedOut(_) => {}
+            Fact::Intervened(done) => self.intervene(done),
+            Fact::TimerFired(fired) => self.fire(fired),
             Fact::ExecutionEnded(ended) => self.end(event.at, ended),
         }
     }
@@ -232,6 +235,29 @@ impl ViewFold {
         });
     }
 
+    fn intervene(&mut self, done: &Intervened) {
+        let firing = &done.firing;
+        self.change_node(&firing.node_id, |node| *node.interventions.get_or_insert_default() += 1);
+        if done.change == Change::Dropped {
+            let ran = self.running.remove(&firing.message_id);
+            self.open_barrier(&firing.node_id, &firing.lineage);
+            self.change_node(&firing.node_id, |node| {
+                let left = if ran { &mut node.counts.running } else { &mut node.counts.queued };
+                *left = left.saturating_sub(1);
+                node.counts.skipped += 1;
+            });
+            self.follow(firing, &[], 0);
+        }
+        self.hear(&done.echo);
+    }
+
+    /// A rest that was cut short has no moment to count down to.
+    fn fire(&mut self, fired: &TimerFired) {
+        let Some(message_id) = fired.message_id.clone() else { return };
+        let (node_id, lineage) = (fired.node_id.clone(), fired.lineage.clone());
+        self.unpark(&Firing { message_id, node_id, lineage, attempt: 1 });
+    }
+
     /// Taken edges carry messages; the others lead nowhere any more, outside of a fan-out, where another item may still
     /// take them.
     fn follow(&mut self, firing: &Firing, taken: &[EdgeId], messages: usize) {
@@ -351,5 +377,6 @@ pub(crate) fn summary(event: &Event, started: &ExecutionStarted) -> ExecutionSum
         started_at: event.at,
         ended_at: None,
         error: None,
+        origin: started.origin.clone(),
     }
 }

@@ -56,7 +56,9 @@ impl Statuses {
             | Fact::AttemptFailed(_)
             | Fact::NodeSucceeded(_)
             | Fact::NodeFailed(_)
-            | Fact::TimedOut(_) => None,
+            | Fact::TimedOut(_)
+            | Fact::Intervened(_)
+            | Fact::TimerFired(_) => None,
         };
         loop {
             let group = self.feed.recv().await?;

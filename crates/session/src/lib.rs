@@ -2,7 +2,9 @@
 //! host and the command line all speak to it.
 
 mod cluster;
+mod control;
 mod follow;
+mod fork;
 mod hidden;
 mod insights;
 mod keyring;
@@ -10,6 +12,7 @@ mod library;
 mod live;
 pub mod look;
 mod problem;
+mod report;
 mod triggers;
 
 use std::{
@@ -20,12 +23,13 @@ use std::{
 use embedded::{Embedded, Start};
 use engine::{Loaded, Plan};
 use protocol::{
-    Event, ExecutionId, ExecutionView, FanOutPlace, ItemDetail, LineageKey, NodeDetail, NodeId, PastView,
-    Payload, Problem, ProblemCode, Recording, Request, Response, Snapshot, Update, When, WorkflowId,
+    Event, ExecutionId, ExecutionView, FanOutPlace, ItemDetail, LineageKey, NodeDetail, NodeId, Origin,
+    PastView, Payload, Problem, ProblemCode, Recording, Request, Response, RunOptions, Snapshot, Update,
+    When, WorkflowId,
 };
 use recording::{Access, Store, TimerFold, ViewFold};
 use runtime::{
-    Metrics, Outside, Workshop, World,
+    Gate, LocalEngine, Metrics, Outside, Workshop, World,
     credentials::{Environment, Keeper, Keychain},
 };
 
@@ -34,6 +38,7 @@ use serde_json::json;
 pub use cluster::{
     Cluster, ClusterAddress, ClusterMaster, ClusterWorker, Effort, from_cluster as cluster_problem, patiently,
 };
+pub use control::{Rest, check as check_controls, controls_key};
 pub use follow::Statuses;
 pub use keyring::Keyring;
 pub use library::{Library, read_workflow};
@@ -104,6 +109,8 @@ const LISTED: u32 = 200;
 pub struct Session {
     store: Arc<Store>,
     engine: Arc<Embedded>,
+    /// Stands in the line of this session's own engine.
+    gate: Gate,
     live: Arc<Live>,
     insights: Insights,
     library: Option<Arc<Library>>,
@@ -117,6 +124,21 @@ pub struct Session {
 pub struct Started {
     pub execution_id: ExecutionId,
     pub statuses: Statuses,
+}
+
+/// How an execution begins.
+#[derive(Default)]
+struct Beginning {
+    /// The workflow's name where it has none itself.
+    name: String,
+    path: Option<String>,
+    /// The workflow's sample where absent.
+    input: Option<Payload>,
+    /// At some of its nodes; at all its triggers where absent.
+    starts: Option<Vec<NodeId>>,
+    origin: Option<Origin>,
+    past: Option<recording::fork::Past>,
+    options: RunOptions,
 }
 
 impl Session {
@@ -133,7 +155,9 @@ impl Session {
         let store = Store::open(&path, Access::Write).await.map_err(|error| from_store(&error))?;
         let store = Arc::new(store.hiding(redaction));
         let engine = Embedded::open(Arc::clone(&store), options.clock.clone());
-        let live = Live::follow(engine.feed());
+        let local: Arc<dyn LocalEngine> = engine.clone();
+        let gate = Gate::local(&local, options.clock.clone());
+        let live = Live::follow(engine.feed(), gate.clone());
         let mut recovered = Vec::new();
         if options.recover {
             for id in store.unfinished().await.map_err(|error| from_store(&error))? {
@@ -141,12 +165,13 @@ impl Session {
                 if hidden::end_what_lost_values(&store, &events, options.clock.now()).await? {
                     continue;
                 }
+                control::take_up(&store, &gate, &events).await?;
                 live.adopt(ViewFold::replay(&events), TimerFold::replay(&events));
             }
             recovered = engine.recover(&store).await.map_err(|error| from_engine(&error))?;
         }
         let outside = options.reach.world(&options.clock)?;
-        let workshop = Workshop::new(options.clock.clone(), outside);
+        let workshop = Workshop::new(options.clock.clone(), outside).behind(gate.clone());
         let metrics = workshop.metrics.clone();
         live.work(Arc::clone(&engine), workshop, WORKERS);
         let library = match options.folder {
@@ -155,7 +180,18 @@ impl Session {
         };
         let clock = options.clock;
         let insights = Insights::new(Arc::clone(&store));
-        Ok(Self { store, engine, live, insights, library, metrics, clock, recovered, _temporary: temporary })
+        Ok(Self {
+            store,
+            engine,
+            gate,
+            live,
+            insights,
+            library,
+            metrics,
+            clock,
+            recovered,
+            _temporary: temporary,
+        })
     }
 
     /// The usual place of the store: the user's data folder.
@@ -172,9 +208,9 @@ impl Session {
     pub async fn call(&self, request: Request) -> Result<Response, Problem> {
         match request {
             Request::Snapshot => self.snapshot().await.map(Response::Snapshot),
-            Request::Run { path, input } => {
+            Request::Run { path, input, options } => {
                 let input = input.map(Payload::new);
-                let started = self.run_file(&path, input).await?;
+                let started = self.run_file(&path, input, options.unwrap_or_default()).await?;
                 Ok(Response::Started { execution_id: started.execution_id })
             }
             Request::Cancel { execution_id } => self.cancel(&execution_id).await.map(|()| Response::Done),
@@ -215,6 +251,77 @@ impl Session {
             Request::Record { execution_id } => record(&self.store, &execution_id)
                 .await
                 .map(|recording| Response::Recording(Box::new(recording))),
+            Request::Controls { .. }
+            | Request::SetControls { .. }
+            | Request::Held { .. }
+            | Request::Control { .. }
+            | Request::ForkPreview { .. }
+            | Request::Fork { .. }
+            | Request::Forks { .. }
+            | Request::Compare { .. }
+            | Request::Explain { .. }
+            | Request::Verify { .. }
+            | Request::Import { .. }
+            | Request::Notes { .. }
+            | Request::AddNote { .. } => Box::pin(self.call_more(request)).await,
+        }
+    }
+
+    /// Control, forks and reports.
+    async fn call_more(&self, request: Request) -> Result<Response, Problem> {
+        match request {
+            Request::Controls { path } => {
+                self.controls(&path).await.map(|controls| Response::Controls(Box::new(controls)))
+            }
+            Request::SetControls { path, controls } => {
+                self.set_controls(&path, *controls).await.map(|()| Response::Done)
+            }
+            Request::Held { execution_id } => {
+                self.held(&execution_id).await.map(|view| Response::Control(Box::new(view)))
+            }
+            Request::Control { execution_id, command } => {
+                self.control(&execution_id, &command).await.map(|view| Response::Control(Box::new(view)))
+            }
+            Request::ForkPreview { execution_id, wish } => {
+                let preview = self.preview_fork(&execution_id, &wish).await;
+                preview.map(|preview| Response::ForkPreview(Box::new(preview)))
+            }
+            Request::Fork { execution_id, wish } => {
+                let started = self.fork(&execution_id, &wish).await?;
+                Ok(Response::Started { execution_id: started.execution_id })
+            }
+            Request::Forks { execution_id } => self.forks(&execution_id).await.map(Response::Forks),
+            Request::Compare { a, b } => {
+                self.compare(&a, &b).await.map(|comparison| Response::Comparison(Box::new(comparison)))
+            }
+            Request::Explain { execution_id, node_id, key } => {
+                let explanation = self.explain(&execution_id, node_id.as_ref(), key.as_ref()).await;
+                explanation.map(Response::Explanation)
+            }
+            Request::Verify { execution_id } => {
+                self.verify(&execution_id).await.map(|verified| Response::Verified(Box::new(verified)))
+            }
+            Request::Import { file } => {
+                self.import(&file).await.map(|execution_id| Response::Started { execution_id })
+            }
+            Request::Notes { execution_id } => self.notes(&execution_id).await.map(Response::Notes),
+            Request::AddNote { execution_id, position, node_id, text } => {
+                self.add_note(execution_id, position, node_id, text).await.map(|()| Response::Done)
+            }
+            Request::Snapshot
+            | Request::Run { .. }
+            | Request::Cancel { .. }
+            | Request::Execution { .. }
+            | Request::Executions { .. }
+            | Request::Find { .. }
+            | Request::NodeDetail { .. }
+            | Request::Items { .. }
+            | Request::Item { .. }
+            | Request::Barrier { .. }
+            | Request::Waits
+            | Request::Timeline { .. }
+            | Request::ViewAt { .. }
+            | Request::Record { .. } => Box::pin(self.call(request)).await,
         }
     }
 
@@ -229,7 +336,7 @@ impl Session {
         loop {
             let trouble = subscription.next().await.into_iter().find_map(|update| match update {
                 Update::Trouble(problem) => Some(problem),
-                Update::Workflows(_) | Update::Execution(_) => None,
+                Update::Workflows(_) | Update::Execution(_) | Update::Control => None,
             });
             if let Some(problem) = trouble {
                 return problem;
@@ -260,32 +367,44 @@ impl Session {
         path: Option<String>,
         input: Option<Payload>,
     ) -> Result<Started, Problem> {
-        self.start_with(plan, name, path, input, None).await
+        self.start_as(plan, name, path, input, RunOptions::default()).await
     }
 
-    /// Starts a plan at some of its nodes; at all its triggers where none are named.
-    async fn start_with(
+    /// Starts a plan held from the beginning, or only a part of it.
+    pub async fn start_as(
         &self,
         plan: Arc<Plan>,
         name: &str,
         path: Option<String>,
         input: Option<Payload>,
-        starts: Option<Vec<NodeId>>,
+        options: RunOptions,
     ) -> Result<Started, Problem> {
+        let name = name.to_owned();
+        let beginning = Beginning { name, path, input, options, ..Beginning::default() };
+        self.begin(plan, beginning).await
+    }
+
+    async fn begin(&self, plan: Arc<Plan>, beginning: Beginning) -> Result<Started, Problem> {
+        let Beginning { name, path, input, starts, origin, past, options } = beginning;
         let execution_id = ExecutionId::from(random_id()?);
+        self.prepare_gate(&execution_id, &plan, path.as_deref(), past, &options).await?;
         let workflow = &plan.workflow;
         let sample = || workflow.sample_input.clone().unwrap_or_else(|| json!({}));
         let start = Start {
             execution_id: execution_id.clone(),
-            workflow_id: workflow.workflow_id.clone().unwrap_or_else(|| WorkflowId::from(name)),
-            title: workflow.name.clone().unwrap_or_else(|| name.to_owned()),
+            workflow_id: workflow.workflow_id.clone().unwrap_or_else(|| WorkflowId::from(name.as_str())),
+            title: workflow.name.clone().unwrap_or(name),
             input: input.unwrap_or_else(|| Payload::new(sample())),
             plan,
             path,
             starts,
+            origin,
         };
         let statuses = Statuses::new(execution_id.clone(), self.engine.feed());
-        self.engine.start(start).await.map_err(|error| from_engine(&error))?;
+        if let Err(error) = self.engine.start(start).await {
+            self.gate.finish(&execution_id);
+            return Err(from_engine(&error));
+        }
         Ok(Started { execution_id, statuses })
     }
 
@@ -303,7 +422,9 @@ impl Session {
 
     /// Finishes writing. Executions that are under way go on when the store is opened again.
     pub async fn close(&self) -> Result<(), Problem> {
-        self.engine.close().await.map_err(|error| from_engine(&error))
+        let closed = self.engine.close().await;
+        self.gate.close();
+        closed.map_err(|error| from_engine(&error))
     }
 
     async fn snapshot(&self) -> Result<Snapshot, Problem> {
@@ -316,9 +437,14 @@ impl Session {
         })
     }
 
-    async fn run_file(&self, path: &str, input: Option<Payload>) -> Result<Started, Problem> {
+    async fn run_file(
+        &self,
+        path: &str,
+        input: Option<Payload>,
+        options: RunOptions,
+    ) -> Result<Started, Problem> {
         let plan = runnable(self.library()?.load(path)?, path)?;
-        self.start(plan, &stem(Path::new(path)), Some(path.to_owned()), input).await
+        self.start_as(plan, &stem(Path::new(path)), Some(path.to_owned()), input, options).await
     }
 
     fn library(&self) -> Result<&Library, Problem> {

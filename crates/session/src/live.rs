@@ -13,8 +13,8 @@ use protocol::{
     WorkflowEntry,
 };
 use recording::{TimerFold, ViewFold};
-use runtime::{LineError, Workshop};
-use tokio::sync::{Notify, mpsc};
+use runtime::{Gate, LineError, Workshop};
+use tokio::sync::{Notify, mpsc, watch};
 
 use crate::problem::from_engine;
 
@@ -24,8 +24,11 @@ const PACE: Duration = Duration::from_millis(16);
 /// Timers that are told of at once.
 const LISTED_TIMERS: usize = 1_000;
 
-#[derive(Default)]
-pub struct Live(Mutex<State>);
+pub struct Live {
+    state: Mutex<State>,
+    /// Told when an execution has ended.
+    gate: Gate,
+}
 
 #[derive(Default)]
 struct State {
@@ -46,6 +49,7 @@ struct Outbox {
 struct Pending {
     workflows: Option<Vec<WorkflowEntry>>,
     executions: BTreeMap<ExecutionId, ViewPatch>,
+    control: bool,
     trouble: Option<Problem>,
 }
 
@@ -56,8 +60,12 @@ pub struct Subscription {
 }
 
 impl Live {
-    pub fn follow(mut feed: mpsc::Receiver<Arc<Vec<Event>>>) -> Arc<Self> {
-        let live = Arc::new(Self::default());
+    pub fn follow(mut feed: mpsc::Receiver<Arc<Vec<Event>>>, gate: Gate) -> Arc<Self> {
+        let changes = gate.changes();
+        let live = Arc::new(Self { state: Mutex::default(), gate });
+        if let Some(changes) = changes {
+            tokio::spawn(tell_of_control(Arc::downgrade(&live), changes));
+        }
         let follower = Arc::clone(&live);
         tokio::spawn(async move {
             while let Some(group) = feed.recv().await {
@@ -115,6 +123,13 @@ impl Live {
         self.lock().folds.get(id).map(|fold| fold.view().clone())
     }
 
+    /// Executions under way that were started from this file.
+    pub fn running_from(&self, path: &str) -> Vec<ExecutionId> {
+        let state = self.lock();
+        let is_from = |fold: &&ViewFold| fold.view().summary.path.as_deref() == Some(path);
+        state.folds.values().filter(is_from).map(|fold| fold.view().summary.execution_id.clone()).collect()
+    }
+
     pub fn subscribe(&self) -> Subscription {
         let outbox = Arc::new(Outbox::default());
         let mut state = self.lock();
@@ -159,6 +174,7 @@ impl Live {
             if patch.summary.ended_at.is_some() {
                 state.folds.remove(id);
                 state.timers.remove(id);
+                self.gate.finish(id);
             }
             state.tell(|pending| match pending.executions.get_mut(id) {
                 Some(earlier) => earlier.absorb(patch.clone()),
@@ -170,7 +186,15 @@ impl Live {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Hosts hear that what is held has changed; what it is they ask for.
+async fn tell_of_control(live: Weak<Live>, mut changes: watch::Receiver<u64>) {
+    while changes.changed().await.is_ok() {
+        let Some(live) = live.upgrade() else { return };
+        live.lock().tell(|pending| pending.control = true);
     }
 }
 
@@ -196,8 +220,9 @@ impl Outbox {
         let pending = std::mem::take(&mut *self.pending.lock().unwrap_or_else(PoisonError::into_inner));
         let workflows = pending.workflows.map(Update::Workflows);
         let executions = pending.executions.into_values().map(|patch| Update::Execution(Box::new(patch)));
+        let control = pending.control.then_some(Update::Control);
         let trouble = pending.trouble.map(Update::Trouble);
-        workflows.into_iter().chain(executions).chain(trouble).collect()
+        workflows.into_iter().chain(executions).chain(control).chain(trouble).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Errors of the rooms below, in the words the user sees.
 
 use embedded::EmbeddedError;
-use protocol::{Problem, ProblemCode};
+use protocol::{ControlError, Problem, ProblemCode};
 use recording::{LedgerError, StoreError};
 
 pub fn from_store(error: &StoreError) -> Problem {
@@ -40,6 +40,10 @@ pub fn from_engine(error: &EmbeddedError) -> Problem {
             Problem::new(ProblemCode::NotFound, error.to_string(), "it may have ended already")
         }
     }
+}
+
+pub fn from_control(error: &ControlError) -> Problem {
+    Problem::new(error.code, error.message.clone(), error.hint.clone())
 }
 
 pub fn from_ledger(error: &LedgerError) -> Problem {

@@ -147,6 +147,7 @@ impl World {
             definition: Payload::new(definition),
             input: Payload::new(input.clone()),
             starts,
+            origin: None,
         }))?;
         for _ in 0..STEPS {
             if self.ledger.is_ended() {

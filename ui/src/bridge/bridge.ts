@@ -1,12 +1,19 @@
 /** The one interface between the page and whatever answers it: a window, a web host or a recorded file. */
 import type {
   BarrierView,
+  ComparisonView,
+  Controls,
+  ControlView,
   ExecutionPage,
   ExecutionView,
+  ExplanationView,
+  ForkBranch,
+  ForkPreview,
   Found,
   ItemDetail,
   ItemGrid,
   NodeDetail,
+  Note,
   PastView,
   Problem,
   Recording,
@@ -15,6 +22,7 @@ import type {
   Snapshot,
   Timeline,
   Update,
+  VerifiedView,
   WaitBoard,
 } from '../generated/protocol';
 
@@ -75,6 +83,19 @@ interface Payloads {
   timeline: Timeline;
   view_at: PastView;
   record: Recording;
+  controls: Controls;
+  set_controls: undefined;
+  held: ControlView;
+  control: ControlView;
+  fork_preview: ForkPreview;
+  fork: { execution_id: string };
+  forks: ForkBranch[];
+  compare: ComparisonView;
+  explain: ExplanationView;
+  verify: VerifiedView;
+  import: { execution_id: string };
+  notes: Note[];
+  add_note: undefined;
 }
 
 const ANSWERS: { [K in Request['type']]: Response['type'] } = {
@@ -92,6 +113,19 @@ const ANSWERS: { [K in Request['type']]: Response['type'] } = {
   timeline: 'timeline',
   view_at: 'past',
   record: 'recording',
+  controls: 'controls',
+  set_controls: 'done',
+  held: 'control',
+  control: 'control',
+  fork_preview: 'fork_preview',
+  fork: 'started',
+  forks: 'forks',
+  compare: 'comparison',
+  explain: 'explanation',
+  verify: 'verified',
+  import: 'started',
+  notes: 'notes',
+  add_note: 'done',
 };
 
 /** Asks and takes the payload out of the answer that belongs to the request. */

@@ -61,8 +61,25 @@ function answerFrom(recording: Recording, view: ExecutionView, request: Request)
       return { response: { type: 'waits', data: { timers: [], total: 0, queued: 0, working: true } } };
     case 'record':
       return { response: { type: 'recording', data: recording } };
+    case 'controls':
+      return { response: { type: 'controls', data: { breakpoints: [], mocks: [] } } };
+    case 'notes':
+      return { response: { type: 'notes', data: [] } };
+    case 'forks':
+    case 'compare':
+      return { problem: notRecorded('other executions') };
+    case 'explain':
+    case 'verify':
+      return { problem: notRecorded('the events it was made from') };
     case 'run':
     case 'cancel':
+    case 'set_controls':
+    case 'held':
+    case 'control':
+    case 'fork_preview':
+    case 'fork':
+    case 'import':
+    case 'add_note':
       return {
         problem: {
           code: 'read_only',

@@ -196,6 +196,7 @@ impl Worker {
             definition,
             input: Payload::new(input),
             starts: vec![start.current_node.clone()],
+            origin: None,
         });
         self.desk.begin(id, fact).await?;
         Ok(Verdict::Drop)

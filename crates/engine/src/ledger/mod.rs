@@ -9,6 +9,7 @@ mod commit;
 mod due;
 mod fan_out;
 mod gather;
+mod hand;
 mod joins;
 mod outline;
 mod skips;
@@ -19,10 +20,10 @@ use std::{
     sync::Arc,
 };
 
-use crate::{Context, Failures, Input, Joined, Message, Plan, PlannedEdge, Trace};
+use crate::{Context, Failures, Input, Joined, Message, Output, Plan, PlannedEdge, Trace};
 use protocol::{
     AttemptFailed, Consequence, Echo, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis,
-    NodeFailed, NodeId, NodeSucceeded, Payload, Step,
+    NodeError, NodeFailed, NodeId, NodeSucceeded, Payload, Step,
 };
 use serde_json::json;
 
@@ -71,6 +72,8 @@ pub struct Opened {
     /// When its present attempt began, if it has.
     pub started: Option<Millis>,
     pub parked: Option<Millis>,
+    /// The answer to its present attempt, where somebody has given it.
+    pub given: Option<Result<Output, NodeError>>,
     /// The moment it rested until, once it was woken: nothing of that is in the log before it goes on.
     woken: Option<Millis>,
     /// The event it became ready with.
@@ -236,10 +239,7 @@ impl Ledger {
             match timer {
                 Timer::Message(id) => {
                     if let Some(opened) = self.open.get_mut(&id) {
-                        opened.parked = None;
-                        opened.woken = Some(due);
-                        // Who has not begun was not resting: the next attempt is due.
-                        opened.message.resumed = opened.started.map(|_| due);
+                        opened.wake(due);
                         self.ready.push_back(id);
                     }
                 }
@@ -287,6 +287,7 @@ impl Ledger {
                 opened.started = Some(event.at);
                 opened.message.attempt = started.firing.attempt;
                 opened.woken = None;
+                opened.given = None;
                 // While replaying, this is how we hear that the delay before this attempt has passed.
                 if let Some(due) = opened.parked.take() {
                     self.timers.remove(&(due, Timer::Message(started.firing.message_id.clone())));
@@ -305,6 +306,8 @@ impl Ledger {
                     found.ok_or_else(|| self.refuse(event, format!("there is no node {}", late.node_id)))?;
                 self.time_out(node, late.group, &late.lineage);
             }
+            Fact::Intervened(done) => self.intervene(event, done)?,
+            Fact::TimerFired(fired) => self.cut_short(event, fired)?,
             Fact::ExecutionEnded(_) => {
                 self.ended = true;
                 self.open.clear();
@@ -466,10 +469,13 @@ impl Ledger {
             failures: Failures::default(),
             joined: joined.map(Arc::new),
             resumed: None,
+            parameters: None,
         };
         self.fan_outs.entered(&self.plan, node, &message.lineage);
-        self.open
-            .insert(id.clone(), Opened { message, started: None, parked: None, woken: None, since: self.at });
+        self.open.insert(
+            id.clone(),
+            Opened { message, started: None, parked: None, given: None, woken: None, since: self.at },
+        );
         self.ready.push_back(id);
     }
 
@@ -519,11 +525,11 @@ impl Ledger {
         // The same order after every restart.
         ready.sort_unstable();
         self.ready = ready.into();
-        for opened in
-            self.open.values_mut().filter(|opened| opened.started.is_some() && opened.parked.is_none())
-        {
-            opened.message.attempt += 1;
-        }
+        // Who was woken by hand goes on with the attempt that rested.
+        let broken_off = |opened: &&mut Opened| {
+            opened.started.is_some() && opened.parked.is_none() && opened.message.resumed.is_none()
+        };
+        self.open.values_mut().filter(broken_off).for_each(|opened| opened.message.attempt += 1);
     }
 
     fn refuse(&self, event: &Event, complaint: String) -> LedgerError {

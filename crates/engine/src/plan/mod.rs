@@ -12,7 +12,7 @@ mod reach;
 mod secrets;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     fmt,
     sync::Arc,
 };
@@ -106,6 +106,26 @@ pub struct PlannedEdge {
 impl Plan {
     pub fn node(&self, id: &NodeId) -> Option<usize> {
         self.by_id.get(id).copied()
+    }
+
+    /// This node and every node that can be reached from it, as places of the plan.
+    pub fn downstream(&self, node: usize) -> BTreeSet<usize> {
+        self.reached(node, |at| self.nodes[at].leaving.iter().map(|&edge| self.edges[edge].to).collect())
+    }
+
+    /// This node and every node that leads to it.
+    pub fn upstream(&self, node: usize) -> BTreeSet<usize> {
+        let incoming = incoming(self);
+        self.reached(node, |at| incoming[at].clone())
+    }
+
+    fn reached(&self, node: usize, next: impl Fn(usize) -> Vec<usize>) -> BTreeSet<usize> {
+        let mut reached = BTreeSet::from([node]);
+        let mut ahead = vec![node];
+        while let Some(at) = ahead.pop() {
+            ahead.extend(next(at).into_iter().filter(|&to| reached.insert(to)));
+        }
+        reached
     }
 
     /// How many levels are open on an edge.

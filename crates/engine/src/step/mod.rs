@@ -18,7 +18,7 @@ pub use context::Context;
 
 use crate::{
     call::Call,
-    expr::{Moment, Scope},
+    expr::{Moment, Scope, Template},
     nodes::{Firing, Pick, Resolve, Route},
     plan::{Plan, PlannedNode},
 };
@@ -40,6 +40,35 @@ pub struct Message {
     pub joined: Option<Arc<Joined>>,
     /// The moment it was parked until, once that has come.
     pub resumed: Option<Millis>,
+    /// Parameters that somebody has given by hand, in place of the resolved ones.
+    pub parameters: Option<Payload>,
+}
+
+impl Message {
+    /// Changes what the node sees under a name.
+    pub fn set(&mut self, key: &str, value: Payload) {
+        match (key, self.joined.as_deref(), value.value().as_object()) {
+            ("$inputs", Some(Joined::Inputs(inputs)), Some(brought)) => {
+                let handle = |(name, value): (&String, &Value)| (name.as_str().into(), value.clone().into());
+                let changed = Inputs {
+                    tally: inputs.tally.clone(),
+                    ..Inputs::new(brought.iter().map(handle).collect())
+                };
+                self.joined = Some(Arc::new(Joined::Inputs(changed)));
+            }
+            _ => self.context = std::mem::take(&mut self.context).with(key, value),
+        }
+    }
+
+    /// Everything the node sees, by name.
+    pub fn seen(&self) -> Payload {
+        let entry = |(key, value): (&str, &Payload)| (key.to_owned(), value.value().clone());
+        let mut seen: Map<String, Value> = self.context.iter().map(entry).collect();
+        if let Some(Joined::Inputs(inputs)) = self.joined.as_deref() {
+            seen.insert("$inputs".to_owned(), inputs.object().value().clone());
+        }
+        Payload::new(Value::Object(seen))
+    }
 }
 
 /// What a join has gathered, in the order of edges or items.
@@ -216,7 +245,8 @@ pub fn prepare(plan: &Plan, message: &Message, now: Millis) -> Prepared {
     let identity = format!("{}@{}", node.id, message.lineage.key());
     let moment = Moment { now, seed: seed(&message.execution_id, &identity) };
 
-    let parameters = match resolved_parameters(plan, node, message, moment) {
+    let given = message.parameters.clone();
+    let parameters = match given.map_or_else(|| resolved_parameters(plan, node, message, moment), Ok) {
         Ok(parameters) => parameters,
         Err(error) => return Prepared { parameters: None, work: Work::Failed(at(error, node)) },
     };
@@ -233,6 +263,17 @@ pub fn prepare(plan: &Plan, message: &Message, now: Millis) -> Prepared {
     };
     let work = node.kind.work(&firing).unwrap_or_else(|error| Work::Failed(at(error, node)));
     Prepared { parameters: Some(parameters), work }
+}
+
+/// What an expression says of a message, as if it stood in a parameter of its node.
+pub fn ask(plan: &Plan, message: &Message, question: &Template, now: Millis) -> Result<Value, NodeError> {
+    let node = &plan.nodes[message.node];
+    let identity = format!("{}@{}", node.id, message.lineage.key());
+    let moment = Moment { now, seed: seed(&message.execution_id, &identity) };
+    let inputs = message.joined.as_deref().and_then(Joined::inputs);
+    let find = |key: &str| message.context.get(key).cloned();
+    let keys = || message.context.keys();
+    question.resolve(&Scope { names: &plan.names, find: &find, keys: &keys, inputs, moment })
 }
 
 /// A join at which too many keys wait does not get as far as its parameters.

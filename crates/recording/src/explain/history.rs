@@ -7,7 +7,8 @@ use std::{
 
 use engine::Plan;
 use protocol::{
-    Echo, EdgeId, Event, ExecutionEnded, Fact, Firing, Lineage, MessageId, Millis, NodeError, NodeId, Payload,
+    Change, Echo, EdgeId, Event, ExecutionEnded, Fact, Firing, Lineage, MessageId, Millis, NodeError, NodeId,
+    Payload,
 };
 
 use crate::{Ledger, LedgerError};
@@ -46,8 +47,15 @@ pub struct Fired<'e> {
 
 pub enum State<'e> {
     Running,
-    Resting { due: Millis },
-    Retrying { due: Millis, error: &'e NodeError },
+    Resting {
+        due: Millis,
+    },
+    Retrying {
+        due: Millis,
+        error: &'e NodeError,
+    },
+    /// Somebody has taken its message away.
+    Dropped,
     Done(Done<'e>),
 }
 
@@ -116,7 +124,12 @@ impl<'e> History<'e> {
                 self.end(event, &done.firing, &done.taken, Err(&done.error), &done.echo, 1);
             }
             Fact::ExecutionEnded(ended) => self.ended = Some(ended),
-            Fact::ExecutionStarted(_) | Fact::TimedOut(_) => {}
+            Fact::Intervened(done) if done.change == Change::Dropped => {
+                let at = self.fired(event, &done.firing);
+                self.firings[at].state = State::Dropped;
+                self.hear(event.at, at, &done.echo);
+            }
+            Fact::ExecutionStarted(_) | Fact::TimedOut(_) | Fact::Intervened(_) | Fact::TimerFired(_) => {}
         }
     }
 
@@ -164,6 +177,10 @@ impl<'e> History<'e> {
                 self.sent.insert(firing.message_id.child(edge, index), (at, event.at));
             }
         }
+        self.hear(event.at, at, echo);
+    }
+
+    fn hear(&mut self, now: Millis, at: usize, echo: &'e Echo) {
         for arrival in &echo.arrivals {
             let place = (arrival.node_id.clone(), arrival.lineage.key().to_string());
             let heard = self.joins.entry(place).or_insert_with(|| Heard {
@@ -172,10 +189,10 @@ impl<'e> History<'e> {
                 arrived: 0,
                 expected: 0,
                 by: Vec::new(),
-                first: event.at,
-                last: event.at,
+                first: now,
+                last: now,
             });
-            (heard.arrived, heard.expected, heard.last) = (arrival.arrived, arrival.expected, event.at);
+            (heard.arrived, heard.expected, heard.last) = (arrival.arrived, arrival.expected, now);
             heard.by.push(at);
         }
         self.skips.extend(echo.skipped.iter().map(|skipped| (skipped, at)));
@@ -201,7 +218,7 @@ impl<'e> Fired<'e> {
     pub fn done(&self) -> Option<&Done<'e>> {
         match &self.state {
             State::Done(done) => Some(done),
-            State::Running | State::Resting { .. } | State::Retrying { .. } => None,
+            State::Running | State::Resting { .. } | State::Retrying { .. } | State::Dropped => None,
         }
     }
 }

@@ -180,7 +180,8 @@ fn on_the_way(history: &History<'_>, heard: &Heard<'_>, node: usize) -> Whereabo
             && touches(&fired.firing.lineage, heard.lineage)
     };
     let candidates: Vec<&Fired<'_>> = history.firings.iter().filter(reaches).collect();
-    let under_way = candidates.iter().find(|fired| fired.done().is_none());
+    let is_under_way = |fired: &&&Fired<'_>| fired.done().is_none() && !matches!(fired.state, State::Dropped);
+    let under_way = candidates.iter().find(is_under_way);
     under_way.or(candidates.last()).map_or(Whereabouts::Lost, |fired| whereabouts(fired))
 }
 
@@ -192,6 +193,7 @@ fn whereabouts(fired: &Fired<'_>) -> Whereabouts {
         State::Retrying { due, error } => {
             Whereabouts::Retrying { node_id, until: *due, error: error.message.clone() }
         }
+        State::Dropped => Whereabouts::Lost,
         State::Done(done) => match done.outcome {
             _ if !done.taken.is_empty() => Whereabouts::Queued { behind: Some(node_id) },
             Err(error) => Whereabouts::Failed { node_id, error: error.message.clone() },

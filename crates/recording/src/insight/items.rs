@@ -7,8 +7,8 @@ use std::{
 
 use engine::{Input, Plan};
 use protocol::{
-    Consequence, Echo, EdgeId, Event, Fact, FanOutPlace, Firing, ItemDetail, ItemGrid, ItemNode, Lineage,
-    MessageId, Millis, NodeError, NodeId, NodeState, Payload, PayloadView, Skipped,
+    Change, Consequence, Echo, EdgeId, Event, Fact, FanOutPlace, Firing, ItemDetail, ItemGrid, ItemNode,
+    Lineage, MessageId, Millis, NodeError, NodeId, NodeState, Payload, PayloadView, Skipped,
 };
 
 use serde_json::value::RawValue;
@@ -109,7 +109,13 @@ impl Items {
                 let seq = self.seq;
                 self.grids.values_mut().for_each(|grid| grid.end(seq));
             }
-            Fact::ExecutionStarted(_) | Fact::TimedOut(_) => {}
+            Fact::Intervened(done) => {
+                if done.change == Change::Dropped {
+                    self.take_away(&done.firing);
+                }
+                self.hear(&done.echo);
+            }
+            Fact::ExecutionStarted(_) | Fact::TimedOut(_) | Fact::TimerFired(_) => {}
         }
     }
 
@@ -149,6 +155,16 @@ impl Items {
             item.finished = true;
         });
         self.mark_id(&firing.node_id, &firing.lineage, cell);
+    }
+
+    /// A message was taken away before its work, or after it.
+    fn take_away(&mut self, firing: &Firing) {
+        if !self.begun.contains_key(&firing.message_id)
+            && self.plan.node(&firing.node_id).is_some_and(|node| !self.shape.joins.contains(&node))
+        {
+            self.change(&firing.lineage, |item| item.queued = item.queued.saturating_sub(1));
+        }
+        self.finish(firing, Cell::Skipped);
     }
 
     /// An error that is the result of an item is the result of the innermost one; one that ends the execution, of all.

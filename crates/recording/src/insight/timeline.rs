@@ -8,7 +8,7 @@ use std::{
 
 use engine::{Input, Plan};
 use protocol::{
-    Bar, BarKind, EdgeId, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis, NodeId, Tick,
+    Bar, BarKind, Change, EdgeId, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis, NodeId, Tick,
     Timeline, TimelineRow,
 };
 
@@ -82,7 +82,12 @@ impl TimelineFold {
                 self.finish(at, &done.firing, true);
                 self.send(at, &done.firing, &done.taken);
             }
-            Fact::TimedOut(_) => {}
+            Fact::Intervened(done) => {
+                if done.change == Change::Dropped {
+                    self.finish(at, &done.firing, false);
+                }
+            }
+            Fact::TimedOut(_) | Fact::TimerFired(_) => {}
             Fact::ExecutionEnded(_) => {
                 for (_, (row, kind, since)) in std::mem::take(&mut self.now) {
                     self.rows[row].push(bar(kind, since, Some(at), false));

@@ -3,15 +3,14 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use engine::{Effects, Message, Output, Plan, Prepared, Work, conclude, prepare};
+use engine::{Message, Output, Plan, Prepared, Work, conclude, prepare};
 use protocol::{
-    Consequence, Echo, EdgeId, ErrorCode, Event, ExecutionEnded, ExecutionId, ExecutionStarted,
-    ExecutionStatus, Fact, Firing, LineageKey, Millis, NodeError, NodeFailed, NodeId, NodeParked,
-    NodeStarted, NodeSucceeded, Payload,
+    Event, ExecutionStarted, Fact, LineageKey, Millis, NodeError, NodeId, NodeParked, NodeStarted, Payload,
 };
 use serde::Serialize;
 
-use crate::{Ledger, LedgerError, redact};
+use super::Dream;
+use crate::{LedgerError, redact};
 
 /// More firings than this and it is not worth waiting for.
 const MOST_FIRINGS: usize = 2_000_000;
@@ -51,46 +50,39 @@ pub fn imagine(recorded: &[Event], plan: Arc<Plan>) -> Result<Imagined, LedgerEr
         return Err(refuse("it does not begin with a start"));
     };
     let mut imagination = Imagination {
-        id: execution_id.clone(),
-        ledger: Ledger::new(execution_id.clone(), Arc::clone(&plan)),
+        dream: Dream::new(execution_id.clone(), plan, *at),
         answers: answers(recorded),
-        now: *at,
-        events: Vec::new(),
         unknown: Vec::new(),
-        plan,
     };
     imagination.start(started)?;
     for _ in 0..MOST_FIRINGS {
-        if imagination.ledger.is_ended() || !imagination.step()? {
-            let Imagination { events, unknown, .. } = imagination;
-            return Ok(Imagined { events, unknown });
+        if imagination.dream.ledger.is_ended() || !imagination.step()? {
+            let Imagination { dream, unknown, .. } = imagination;
+            return Ok(Imagined { events: dream.events, unknown });
         }
     }
     Err(refuse("it does not come to an end"))
 }
 
 struct Imagination<'e> {
-    id: ExecutionId,
-    plan: Arc<Plan>,
-    ledger: Ledger,
+    dream: Dream,
     answers: Answers<'e>,
-    now: Millis,
-    events: Vec<Event>,
     unknown: Vec<UnknownAnswer>,
 }
 
 impl Imagination<'_> {
     fn start(&mut self, recorded: &ExecutionStarted) -> Result<(), LedgerError> {
-        let id = |&node: &usize| self.plan.nodes[node].id.clone();
-        let mut starts: Vec<NodeId> = self.plan.starts.iter().map(id).collect();
+        let plan = Arc::clone(&self.dream.plan);
+        let id = |&node: &usize| plan.nodes[node].id.clone();
+        let mut starts: Vec<NodeId> = plan.starts.iter().map(id).collect();
         // Where it was started at some of its triggers, those that are still there count.
         let kept: Vec<NodeId> = starts.iter().filter(|id| recorded.starts.contains(id)).cloned().collect();
         if !kept.is_empty() {
             starts = kept;
         }
-        let definition = serde_json::to_value(&*self.plan.workflow).unwrap_or_default();
-        self.append(Fact::ExecutionStarted(ExecutionStarted {
-            definition_hash: self.plan.hash.clone(),
+        let definition = serde_json::to_value(&*plan.workflow).unwrap_or_default();
+        self.dream.append(Fact::ExecutionStarted(ExecutionStarted {
+            definition_hash: plan.hash.clone(),
             definition: Payload::new(definition),
             starts,
             ..recorded.clone()
@@ -99,32 +91,19 @@ impl Imagination<'_> {
 
     /// One firing, or the next timer; `false` when nothing can go on.
     fn step(&mut self) -> Result<bool, LedgerError> {
-        if let Some(message) = self.ledger.next_ready() {
-            self.fire(message)?;
-            return Ok(true);
-        }
-        let Some(due) = self.ledger.next_due() else { return Ok(false) };
-        self.now = self.now.max(due);
-        for fact in self.ledger.wake(self.now) {
+        match self.dream.ledger.next_ready() {
+            Some(message) => self.fire(message).map(|()| true),
             // A join may still hear from a firing whose answer is not known; it does not give up.
-            if self.unknown.is_empty() {
-                self.append(fact)?;
-            }
+            None => self.dream.wake(self.unknown.is_empty()),
         }
-        Ok(true)
     }
 
     fn fire(&mut self, message: Message) -> Result<(), LedgerError> {
-        let plan = Arc::clone(&self.plan);
-        let firing = Firing {
-            message_id: message.id.clone(),
-            node_id: plan.nodes[message.node].id.clone(),
-            lineage: message.lineage.clone(),
-            attempt: message.attempt,
-        };
+        let plan = Arc::clone(&self.dream.plan);
+        let firing = self.dream.firing(&message);
         let known = self.answers.get(&(&firing.node_id, firing.lineage.key()));
         // What asks for the time is told the time of the recording.
-        let began = known.map_or(self.now, |answer| answer.began);
+        let began = known.map_or(self.dream.now, |answer| answer.began);
         let Prepared { parameters, work } = prepare(&plan, &message, began);
         let (mut duration, mut recorded) = (0, None);
         if let Some(answer) = known {
@@ -134,13 +113,13 @@ impl Imagination<'_> {
         }
         let asked_before = known.is_some();
         if message.resumed.is_none() {
-            self.append(Fact::NodeStarted(NodeStarted { firing: firing.clone(), parameters }))?;
+            self.dream.append(Fact::NodeStarted(NodeStarted { firing: firing.clone(), parameters }))?;
         }
         let answer = match work {
             Work::Done(output) => Ok(output),
             Work::Failed(error) => Err(error),
             Work::Sleep { then, .. } => *then,
-            Work::Wait { due } => return self.append(Fact::NodeParked(NodeParked { firing, due })),
+            Work::Wait { due } => return self.dream.append(Fact::NodeParked(NodeParked { firing, due })),
             Work::Call(_) => match recorded {
                 Some(answer) => answer,
                 None => {
@@ -151,48 +130,7 @@ impl Imagination<'_> {
             },
         };
         let effects = conclude(&plan, &message, answer);
-        self.commit(firing, duration, effects)
-    }
-
-    fn commit(&mut self, firing: Firing, duration: Millis, effects: Effects) -> Result<(), LedgerError> {
-        let Effects { outcome, taken, consequence } = effects;
-        let id = |&edge: &usize| -> EdgeId { self.plan.edges[edge].source.id.clone() };
-        let taken = taken.iter().map(id).collect();
-        let echo = Echo::default();
-        let error = outcome.as_ref().err().cloned();
-        self.append(match outcome {
-            Ok(Output { payload: output, items }) => {
-                Fact::NodeSucceeded(NodeSucceeded { firing, duration, output, items, taken, echo })
-            }
-            Err(error) => Fact::NodeFailed(NodeFailed { firing, duration, error, taken, consequence, echo }),
-        })?;
-        if consequence == Consequence::Halt {
-            let broken = error.as_ref().is_some_and(|error| error.code.is_breakdown());
-            let status = if broken { ExecutionStatus::Failed } else { ExecutionStatus::Halted };
-            return self.append(Fact::ExecutionEnded(ExecutionEnded { status, error }));
-        }
-        if !self.ledger.is_quiet() {
-            return Ok(());
-        }
-        let undecided = self.ledger.undecided();
-        let ended = match undecided.is_empty() {
-            true => ExecutionEnded { status: ExecutionStatus::Completed, error: None },
-            false => {
-                let message = format!("nothing is under way, yet {}", undecided.join("; "));
-                let error = Some(NodeError::new(ErrorCode::Stalled, message));
-                ExecutionEnded { status: ExecutionStatus::Failed, error }
-            }
-        };
-        self.append(Fact::ExecutionEnded(ended))
-    }
-
-    fn append(&mut self, fact: Fact) -> Result<(), LedgerError> {
-        let mut event =
-            Event { execution_id: self.id.clone(), seq: self.ledger.position() + 1, at: self.now, fact };
-        let heard = self.ledger.apply(&event)?;
-        event.fact.note(heard);
-        self.events.push(event);
-        Ok(())
+        self.dream.commit(firing, duration, effects)
     }
 }
 
@@ -232,6 +170,8 @@ fn answers(events: &[Event]) -> Answers<'_> {
             | Fact::NodeParked(_)
             | Fact::AttemptFailed(_)
             | Fact::TimedOut(_)
+            | Fact::Intervened(_)
+            | Fact::TimerFired(_)
             | Fact::ExecutionEnded(_) => {}
         }
     }

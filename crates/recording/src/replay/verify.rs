@@ -105,7 +105,10 @@ impl Replay {
                 self.end(event, ended)?;
                 self.apply(event, &Echo::default())
             }
-            Fact::ExecutionStarted(_) | Fact::TimedOut(_) => self.apply(event, &Echo::default()),
+            Fact::Intervened(done) => self.apply(event, &done.echo),
+            Fact::ExecutionStarted(_) | Fact::TimedOut(_) | Fact::TimerFired(_) => {
+                self.apply(event, &Echo::default())
+            }
         }
     }
 
@@ -127,7 +130,10 @@ impl Replay {
             work = Some(prepare(&plan, &message, event.at).work);
         }
         let at = At { event, firing: Some(firing) };
+        let given = self.ledger.get(&firing.message_id).and_then(|opened| opened.given.clone());
         let answer = match work {
+            // Whoever has given the answer is not part of the workflow; what follows from it is.
+            Some(_) if let Some(given) = given => given,
             Some(Work::Done(output)) => Ok(output),
             Some(Work::Failed(error)) => Err(error),
             Some(Work::Sleep { then, .. }) => *then,
@@ -244,5 +250,5 @@ fn in_any_order(echo: &Echo) -> Vec<String> {
 
 /// Only a commit says what it meant for others.
 fn says_echo(fact: &Fact) -> bool {
-    matches!(fact, Fact::NodeSucceeded(_) | Fact::NodeFailed(_))
+    matches!(fact, Fact::NodeSucceeded(_) | Fact::NodeFailed(_) | Fact::Intervened(_))
 }

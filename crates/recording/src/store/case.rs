@@ -31,6 +31,8 @@ const MOST_EVENTS: i64 = 5_000_000;
 const LARGEST_ROW: i64 = 256 << 20;
 /// SQLite may take so many turns of ten thousand instructions; a file that asks for more is up to something.
 const MOST_TURNS: u64 = 2_000_000;
+/// The first format of exported files.
+const OLDEST_FORMAT: i32 = 2;
 /// Events that are written at once.
 const GROUP: usize = 2_000;
 
@@ -65,7 +67,7 @@ pub async fn read_case(path: &Path) -> Result<Case, StoreError> {
     let Found::Ours { format } = file::inspect(path)? else {
         return Err(StoreError::Missing { path: shown.clone() });
     };
-    if format != migrate::SCHEMA_VERSION {
+    if !(OLDEST_FORMAT..=migrate::SCHEMA_VERSION).contains(&format) {
         return Err(refused(format!("it has format {format}, which no exported file has")));
     }
     let bytes = fs::metadata(path).map_err(|error| StoreError::from_io(path, &error))?.len();
@@ -121,7 +123,8 @@ impl Store {
         let wrap = |error| StoreError::from_sqlx(&self.path, error);
         let refused = |detail: String| StoreError::Refused { path: self.path.clone(), detail };
         let mut connection = self.readers.acquire().await.map_err(wrap)?;
-        let expected = migrate::schema_of(migrate::SCHEMA_VERSION).await.map_err(wrap)?;
+        let format = migrate::version(&mut connection).await.map_err(wrap)?;
+        let expected = migrate::schema_of(format).await.map_err(wrap)?;
         let found = migrate::schema(&mut connection).await.map_err(wrap)?;
         if let Some(odd) = found.iter().find(|entry| !expected.contains(entry)) {
             return Err(refused(format!("it holds a {} {:?} that no exported file has", odd[0], odd[1])));

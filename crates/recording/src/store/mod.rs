@@ -1,6 +1,7 @@
 //! Events in one SQLite file: append-only, large payloads once by content hash.
 
 mod case;
+mod controls;
 mod dead_letters;
 mod file;
 mod list;
@@ -247,7 +248,9 @@ impl Writer {
                 | Fact::AttemptFailed(_)
                 | Fact::NodeSucceeded(_)
                 | Fact::NodeFailed(_)
-                | Fact::TimedOut(_) => {}
+                | Fact::TimedOut(_)
+                | Fact::Intervened(_)
+                | Fact::TimerFired(_) => {}
             }
         }
         for chunk in events.chunks(ROWS_PER_INSERT) {

@@ -294,7 +294,8 @@ fn firing(fact: &Fact) -> Option<&Firing> {
         Fact::AttemptFailed(failed) => Some(&failed.firing),
         Fact::NodeSucceeded(done) => Some(&done.firing),
         Fact::NodeFailed(failed) => Some(&failed.firing),
-        Fact::ExecutionStarted(_) | Fact::TimedOut(_) | Fact::ExecutionEnded(_) => None,
+        Fact::Intervened(done) => Some(&done.firing),
+        Fact::ExecutionStarted(_) | Fact::TimedOut(_) | Fact::TimerFired(_) | Fact::ExecutionEnded(_) => None,
     }
 }
 

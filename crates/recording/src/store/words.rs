@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use protocol::{Event, ExecutionId, Fact, Part, Payload, Unindexed};
+use protocol::{Change, Event, ExecutionId, Fact, Part, Payload, Unindexed};
 use serde_json::Value;
 use sqlx::{Connection, Row, SqliteConnection};
 
@@ -29,7 +29,13 @@ pub fn parts(fact: &Fact) -> Vec<(Part, Payload)> {
         Fact::AttemptFailed(failed) => error(&failed.error),
         Fact::NodeFailed(failed) => error(&failed.error),
         Fact::ExecutionEnded(ended) => ended.error.iter().flat_map(error).collect(),
-        Fact::NodeParked(_) | Fact::TimedOut(_) => Vec::new(),
+        Fact::Intervened(done) => match &done.change {
+            Change::Context(entries) => entries.values().map(|value| (Part::Input, value.clone())).collect(),
+            Change::Parameters(parameters) => vec![(Part::Parameters, parameters.clone())],
+            // What follows says the same.
+            Change::Output { .. } | Change::Error(_) | Change::Dropped | Change::Duplicated => Vec::new(),
+        },
+        Fact::NodeParked(_) | Fact::TimedOut(_) | Fact::TimerFired(_) => Vec::new(),
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use engine::nodes::{Occasion, occasion};
 use protocol::{ExecutionId, Node, NodeId, Payload, Problem, ProblemCode, Workflow};
 
-use crate::{Session, runnable, stem};
+use crate::{Beginning, Session, runnable, stem};
 
 pub use schedules::{Schedules, Turn};
 
@@ -49,7 +49,9 @@ impl Session {
             return Ok(None);
         }
         let (name, path) = (stem(Path::new(path)), Some(path.to_owned()));
-        let started = self.start_with(plan, &name, path, Some(input), Some(starts)).await?;
+        let (input, starts) = (Some(input), Some(starts));
+        let started =
+            self.begin(plan, Beginning { name, path, input, starts, ..Beginning::default() }).await?;
         Ok(Some(started.execution_id))
     }
 }

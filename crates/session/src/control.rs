@@ -1,0 +1,265 @@
+//! Holding, stepping and changing executions of this session's own engine.
+
+use std::{path::Path, sync::Arc};
+
+use engine::{Message, Output, Plan, Work};
+use protocol::{
+    Change, Command, ControlError, ControlView, Controls, Event, ExecutionId, Fact, Millis, NodeError,
+    NodeId, Problem, ProblemCode, RunOptions,
+};
+use recording::{Store, fork::Past};
+use runtime::{Answers, Gate, Mocks, Settings, check_breakpoint};
+
+use crate::{
+    Session,
+    fork::past_of,
+    problem::{from_control, from_engine, from_ledger, from_store},
+    unknown,
+};
+
+/// The recorded answers of a parent, at the gate.
+pub struct Recorded(pub Past);
+
+impl Answers for Recorded {
+    fn change(&self, plan: &Plan, message: &Message) -> Option<Change> {
+        self.0.change(plan, message)
+    }
+
+    fn is_past(&self, plan: &Plan, message: &Message) -> bool {
+        self.0.is_past(plan, message)
+    }
+
+    fn answer(&self, plan: &Plan, message: &Message, work: &Work) -> Option<Result<Output, NodeError>> {
+        self.0.answer(plan, message, work)
+    }
+}
+
+/// Why an execution has come to rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    Ended,
+    /// Everything that could go on is held, or there is nothing but timers.
+    Still {
+        held: usize,
+        next_due: Option<Millis>,
+    },
+}
+
+impl Session {
+    /// Breakpoints, pins and mocks of a workflow.
+    pub async fn controls(&self, path: &str) -> Result<Controls, Problem> {
+        let (controls, _) = self.store.controls(path).await.map_err(|error| from_store(&error))?;
+        Ok(controls)
+    }
+
+    /// Keeps them; executions of the workflow that are under way heed them from now on.
+    pub async fn set_controls(&self, path: &str, controls: Controls) -> Result<(), Problem> {
+        if let Some(library) = &self.library
+            && let Ok(loaded) = library.load(path)
+            && let Some(plan) = loaded.plan
+        {
+            check(&plan, &controls)?;
+        }
+        let now = self.clock.now();
+        self.store.set_controls(path, &controls, now).await.map_err(|error| from_store(&error))?;
+        for id in self.live.running_from(path) {
+            self.gate.attach(&id, |settings| heed(settings, controls.clone()));
+        }
+        Ok(())
+    }
+
+    /// What is held of an execution.
+    pub async fn held(&self, id: &ExecutionId) -> Result<ControlView, Problem> {
+        let mut view = self.gate.view(id);
+        view.stale = self.stale(id).await?;
+        Ok(view)
+    }
+
+    /// Follows a command about an execution that is under way here.
+    pub async fn control(&self, id: &ExecutionId, command: &Command) -> Result<ControlView, Problem> {
+        let at_rest = self.engine.at_rest(id);
+        at_rest.ok_or_else(|| from_engine(&embedded::EmbeddedError::NotRunning(id.clone())))?;
+        match command {
+            Command::FireTimer { node_id, key } => self.fire(id, Some((node_id, key))).await?,
+            Command::NextTimer => self.fire(id, None).await?,
+            Command::Pause
+            | Command::PauseNode { .. }
+            | Command::ResumeNode { .. }
+            | Command::Continue
+            | Command::Release { .. }
+            | Command::Step { .. }
+            | Command::StepOver { .. }
+            | Command::ToBarrier { .. }
+            | Command::RunTo { .. }
+            | Command::Edit { .. }
+            | Command::Drop { .. }
+            | Command::Duplicate { .. } => {
+                let followed = self.gate.command(id, command);
+                if !self.is_running(id) {
+                    // It ended while it was spoken of; nobody else will say so to the gate.
+                    self.gate.finish(id);
+                }
+                followed.map_err(|error| from_control(&error))?;
+            }
+        }
+        self.held(id).await
+    }
+
+    async fn fire(
+        &self,
+        id: &ExecutionId,
+        wanted: Option<(&NodeId, &protocol::LineageKey)>,
+    ) -> Result<(), Problem> {
+        match self.engine.fire_timer(id, wanted).await.map_err(|error| from_engine(&error))? {
+            true => Ok(()),
+            false => {
+                let hint = "look at what waits for a moment; it may have fired already";
+                Err(Problem::new(ProblemCode::NotFound, "there is no such timer", hint))
+            }
+        }
+    }
+
+    /// True while it is under way here.
+    pub fn is_running(&self, id: &ExecutionId) -> bool {
+        self.engine.at_rest(id).is_some()
+    }
+
+    /// Everything that was recorded of an execution, up to this moment.
+    pub async fn recorded(&self, id: &ExecutionId) -> Result<Vec<Event>, Problem> {
+        self.engine.flush().await.map_err(|error| from_engine(&error))?;
+        crate::events(&self.store, id).await
+    }
+
+    /// Waits until nothing of an execution moves any more.
+    pub async fn until_rest(&self, id: &ExecutionId) -> Result<Rest, Problem> {
+        let mut feed = self.engine.feed();
+        let mut changes = self.gate.changes();
+        loop {
+            let Some(now) = self.engine.at_rest(id) else { return Ok(Rest::Ended) };
+            let held = self.gate.held_count(id);
+            let is_still = now.ready == 0 && now.in_hand == held;
+            // Both were looked at one after the other; they belong together if nothing has happened in between.
+            if is_still && self.engine.at_rest(id) == Some(now) {
+                return Ok(Rest::Still { held, next_due: now.next_due });
+            }
+            let held_changed = async {
+                match &mut changes {
+                    Some(changes) => changes.changed().await.is_ok(),
+                    None => std::future::pending().await,
+                }
+            };
+            let goes_on = tokio::select! {
+                group = feed.recv() => group.is_some(),
+                changed = held_changed => changed,
+            };
+            if !goes_on {
+                return Err(self.until_trouble().await);
+            }
+        }
+    }
+
+    /// What is set for an execution before it starts. Nothing is attached where nothing is set.
+    pub(crate) async fn prepare_gate(
+        &self,
+        id: &ExecutionId,
+        plan: &Plan,
+        path: Option<&str>,
+        past: Option<Past>,
+        options: &RunOptions,
+    ) -> Result<(), Problem> {
+        let controls = match path {
+            Some(path) => self.controls(path).await?,
+            None => Controls::default(),
+        };
+        let only = match &options.until {
+            Some(node) => Some(leading_to(plan, node)?),
+            None => None,
+        };
+        let paused = options.paused == Some(true);
+        if controls.is_empty() && past.is_none() && only.is_none() && !paused {
+            return Ok(());
+        }
+        let past = past.map(|past| Arc::new(Recorded(past)) as Arc<dyn Answers>);
+        self.gate.attach(id, |settings| {
+            heed(settings, controls);
+            settings.past = past;
+            settings.only = only;
+        });
+        if paused {
+            self.gate.command(id, &Command::Pause).map_err(|error| from_control(&error))?;
+        }
+        Ok(())
+    }
+
+    /// Nodes behind pins and mocks that were changed since the execution began.
+    async fn stale(&self, id: &ExecutionId) -> Result<Vec<NodeId>, Problem> {
+        let Ok(view) = self.execution(id).await else { return Err(unknown(id)) };
+        let Some(path) = &view.summary.path else { return Ok(Vec::new()) };
+        let stored = self.store.controls(path).await;
+        let (controls, changed_at) = stored.map_err(|error| from_store(&error))?;
+        if changed_at <= view.summary.started_at {
+            return Ok(Vec::new());
+        }
+        let definition = serde_json::to_vec(&view.definition).unwrap_or_default();
+        let Some(plan) = engine::load_once(&definition).plan else { return Ok(Vec::new()) };
+        let pinned = controls.mocks.iter().filter_map(|mock| plan.node(&mock.node_id));
+        let mut behind: Vec<usize> = pinned.flat_map(|node| plan.downstream(node)).collect();
+        behind.sort_unstable();
+        behind.dedup();
+        Ok(behind.into_iter().map(|node| plan.nodes[node].id.clone()).collect())
+    }
+}
+
+/// Takes an interrupted execution under the control that it had: its recorded answers, above all, so that a fork does
+/// not ask the outside what its parent has asked.
+pub(crate) async fn take_up(store: &Store, gate: &Gate, events: &[Event]) -> Result<(), Problem> {
+    let Some(Event { execution_id, fact: Fact::ExecutionStarted(started), .. }) = events.first() else {
+        return Ok(());
+    };
+    let controls = match &started.path {
+        Some(path) => store.controls(path).await.map_err(|error| from_store(&error))?.0,
+        None => Controls::default(),
+    };
+    let past = match &started.origin {
+        Some(origin) => {
+            let ledger = recording::Ledger::begin(events).map_err(|error| from_ledger(&error))?;
+            Some(past_of(store, ledger.plan(), origin).await?)
+        }
+        None => None,
+    };
+    if controls.is_empty() && past.is_none() {
+        return Ok(());
+    }
+    gate.attach(execution_id, |settings| {
+        heed(settings, controls);
+        settings.past = past.map(|past| Arc::new(Recorded(past)) as Arc<dyn Answers>);
+    });
+    Ok(())
+}
+
+fn heed(settings: &mut Settings, controls: Controls) {
+    settings.breakpoints = controls.breakpoints;
+    settings.mocks = Arc::new(Mocks::new(controls.mocks));
+}
+
+/// Says what is wrong with breakpoints and mocks for this workflow, if anything.
+pub fn check(plan: &Plan, controls: &Controls) -> Result<(), Problem> {
+    let breakpoints = controls.breakpoints.iter().map(|breakpoint| check_breakpoint(plan, breakpoint));
+    let mocks = controls.mocks.iter().map(|mock| Mocks::check(plan, mock));
+    let first: Option<ControlError> = breakpoints.chain(mocks).find_map(Result::err);
+    first.map_or(Ok(()), |error| Err(from_control(&error)))
+}
+
+/// A node and everything that leads to it.
+fn leading_to(plan: &Plan, node: &NodeId) -> Result<Vec<NodeId>, Problem> {
+    let Some(at) = plan.node(node) else {
+        let message = format!("there is no node {node} in the workflow");
+        return Err(Problem::new(ProblemCode::NotFound, message, "name a node by its id"));
+    };
+    Ok(plan.upstream(at).into_iter().map(|node| plan.nodes[node].id.clone()).collect())
+}
+
+/// The file of a workflow as its controls are kept under.
+pub fn controls_key(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}

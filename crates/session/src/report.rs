@@ -1,0 +1,117 @@
+//! What is found out about recordings when somebody asks.
+
+use std::path::Path;
+
+use protocol::{
+    CompareCounts, ComparisonView, DifferenceView, ExecutionId, ExplanationView, LineageKey, NodeId, Note,
+    Problem, SlowerView, ValueChange, VerifiedDifference, VerifiedView,
+};
+use recording::{Change, Comparison, Difference, Divergence, Tally};
+
+use crate::{
+    Session,
+    problem::{from_ledger, from_store},
+};
+
+impl Session {
+    pub(crate) async fn compare(&self, a: &ExecutionId, b: &ExecutionId) -> Result<ComparisonView, Problem> {
+        let (a, b) = (self.recorded(a).await?, self.recorded(b).await?);
+        Ok(comparison(recording::compare(&a, &b)))
+    }
+
+    pub(crate) async fn explain(
+        &self,
+        id: &ExecutionId,
+        node: Option<&NodeId>,
+        key: Option<&LineageKey>,
+    ) -> Result<ExplanationView, Problem> {
+        let recorded = self.recorded(id).await?;
+        let explanation = recording::explain(&recorded, node, key.map(LineageKey::as_str));
+        let explanation = explanation.map_err(|error| from_ledger(&error))?;
+        Ok(ExplanationView { sentences: explanation.sentences })
+    }
+
+    pub(crate) async fn verify(&self, id: &ExecutionId) -> Result<VerifiedView, Problem> {
+        let recorded = self.recorded(id).await?;
+        let verified = recording::verify(&recorded).map_err(|error| from_ledger(&error))?;
+        Ok(VerifiedView {
+            events: verified.events,
+            firings: verified.firings,
+            recorded_answers: verified.recorded_answers,
+            difference: verified.difference.map(difference),
+        })
+    }
+
+    pub(crate) async fn import(&self, file: &str) -> Result<ExecutionId, Problem> {
+        let case = recording::read_case(Path::new(file)).await.map_err(|error| from_store(&error))?;
+        self.store.import(&case).await.map_err(|error| from_store(&error))?;
+        Ok(case.execution_id())
+    }
+
+    pub(crate) async fn notes(&self, id: &ExecutionId) -> Result<Vec<Note>, Problem> {
+        self.store.notes(id).await.map_err(|error| from_store(&error))
+    }
+
+    pub(crate) async fn add_note(
+        &self,
+        execution_id: ExecutionId,
+        position: u64,
+        node_id: Option<NodeId>,
+        text: String,
+    ) -> Result<(), Problem> {
+        let note = Note { execution_id, position, node_id, at: self.clock.now(), text };
+        self.store.add_note(&note).await.map_err(|error| from_store(&error))
+    }
+}
+
+fn comparison(found: Comparison) -> ComparisonView {
+    ComparisonView {
+        definition_changed: found.definition_changed,
+        input: found.input.into_iter().map(change).collect(),
+        total: counts(found.total),
+        nodes: found.nodes.into_iter().map(|(node, tally)| (node, counts(tally))).collect(),
+        differences: found.differences.into_iter().map(divergence).collect(),
+        more: found.more,
+        slower: found
+            .slower
+            .into_iter()
+            .map(|slow| SlowerView {
+                node_id: slow.node_id,
+                key: slow.key,
+                duration_a: slow.duration_a,
+                duration_b: slow.duration_b,
+            })
+            .collect(),
+    }
+}
+
+fn counts(tally: Tally) -> CompareCounts {
+    let Tally { equal, changed, only_a, only_b, slower } = tally;
+    CompareCounts { equal, changed, only_a, only_b, slower }
+}
+
+fn divergence(found: Divergence) -> DifferenceView {
+    DifferenceView {
+        node_id: found.node_id,
+        key: found.key,
+        verdict: found.verdict.to_owned(),
+        position_a: found.position_a,
+        position_b: found.position_b,
+        changes: found.changes.into_iter().map(change).collect(),
+    }
+}
+
+fn change(found: Change) -> ValueChange {
+    ValueChange { path: found.path, a: found.a, b: found.b }
+}
+
+fn difference(found: Difference) -> VerifiedDifference {
+    VerifiedDifference {
+        position: found.position,
+        node_id: found.node_id,
+        key: found.key,
+        what: found.what.to_owned(),
+        recorded: found.recorded,
+        replayed: found.replayed,
+    }
+}
