@@ -194,7 +194,7 @@ async fn the_script_and_its_model_agree() {
         let facts = log.read(&id, 0).await.expect("read");
         assert_eq!(facts.iter().map(|event| event.at).collect::<Vec<_>>(), model.facts);
         let standing = log.standing(&id).await.expect("asked");
-        let expected = (!model.facts.is_empty()).then(|| (model.facts.len() as u64, model.ended));
+        let expected = (!model.facts.is_empty()).then_some((model.facts.len() as u64, model.ended));
         assert_eq!(standing.map(|standing| (standing.position, standing.ended)), expected);
     }
     println!("{counts:?}");
@@ -212,6 +212,7 @@ async fn random_workflows_mean_what_the_oracle_says() {
             let trial = Trial::of_seed(model, seed);
             let plan = trial.case.plan.clone().expect("the generator makes valid workflows");
             let id = format!("{model:?}-{seed}");
+            eprintln!("{id}");
             let events = crew.run(&id, Arc::clone(&plan), trial.case.input.clone()).await;
             events_seen += events.len();
             if let Err(failure) = trial.judge(&plan, &events) {
