@@ -212,7 +212,6 @@ async fn random_workflows_mean_what_the_oracle_says() {
             let trial = Trial::of_seed(model, seed);
             let plan = trial.case.plan.clone().expect("the generator makes valid workflows");
             let id = format!("{model:?}-{seed}");
-            eprintln!("{id}");
             let events = crew.run(&id, Arc::clone(&plan), trial.case.input.clone()).await;
             events_seen += events.len();
             if let Err(failure) = trial.judge(&plan, &events) {

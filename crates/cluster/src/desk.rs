@@ -70,7 +70,10 @@ impl Desk {
     /// however often they travel: when they become ready, and when they are done with or rest.
     pub async fn publish(&self, execution: &Execution, written: Written) -> Result<(), ClusterError> {
         self.clock.work_began(written.messages.len());
-        self.send(execution, written).await
+        let abandoned = written.abandoned;
+        self.send(execution, written).await?;
+        self.clock.work_ended(abandoned);
+        Ok(())
     }
 
     async fn send(&self, execution: &Execution, written: Written) -> Result<(), ClusterError> {

@@ -94,6 +94,8 @@ pub struct Written {
     pub messages: Vec<Message>,
     pub statuses: Vec<StatusLine>,
     pub ended: bool,
+    /// Messages that were under way when it ended, and are nobody's any more.
+    pub abandoned: usize,
     /// The next moment at which the execution has to be looked at.
     pub next_due: Option<Millis>,
 }
@@ -153,7 +155,8 @@ impl Execution {
     /// Whether a look has to be asked for, so that there is one not later than `due`.
     pub fn needs_look(&self, due: Millis, now: Millis) -> bool {
         let asked = self.asked.load(Ordering::SeqCst);
-        let needs = due < asked || asked <= now;
+        // What is due already was asked for once; whoever looks sees to the rest.
+        let needs = due != asked && (due < asked || asked <= now);
         if needs {
             self.asked.store(due, Ordering::SeqCst);
         }
@@ -342,6 +345,9 @@ impl Execution {
         written: &mut Written,
     ) -> Result<(), ClusterError> {
         let seq = replica.ledger.position() + 1;
+        if matches!(fact, Fact::ExecutionEnded(_)) {
+            written.abandoned = replica.ledger.busy().count();
+        }
         let made = replica.apply(Event { execution_id: self.id.clone(), seq, at, fact })?;
         written.messages.extend(made.messages);
         written.statuses.extend(made.statuses);

@@ -137,7 +137,7 @@ impl Log {
             _ => "",
         };
         let mut call = self.append.prepare_invoke();
-        for what in ["state", "log", "pending", "leases", "payloads"] {
+        for what in ["state", "log", "pending", "leases", "payloads", "timers"] {
             call.key(self.key(execution, what));
         }
         let life = if status.is_empty() { LIFE.saturating_add(step.waits) } else { MEMORY };
@@ -250,6 +250,29 @@ impl Log {
         Ok(status.as_deref() == Some("running"))
     }
 
+    /// When the timers were fired last, where they were.
+    pub async fn fired(
+        &self,
+        execution: &ExecutionId,
+        timers: &[String],
+    ) -> Result<Vec<Option<Millis>>, ClusterError> {
+        let mut asked = redis::cmd("HMGET");
+        asked.arg(self.key(execution, "timers")).arg(timers);
+        Ok(asked.query_async(&mut self.redis()).await?)
+    }
+
+    /// What these timers wake is with the broker.
+    pub async fn fire(
+        &self,
+        execution: &ExecutionId,
+        timers: &[String],
+        now: Millis,
+    ) -> Result<(), ClusterError> {
+        let fields: Vec<(&str, Millis)> = timers.iter().map(|timer| (timer.as_str(), now)).collect();
+        let _: () = self.redis().hset_multiple(self.key(execution, "timers"), &fields).await?;
+        Ok(())
+    }
+
     /// Keeps the result of an execution as long as its end is remembered.
     pub async fn keep_result(&self, execution: &ExecutionId, result: &str) -> Result<(), ClusterError> {
         let life = u64::try_from(MEMORY).unwrap_or_default();
@@ -258,7 +281,7 @@ impl Log {
 
     /// The facts of an execution that has ended are kept elsewhere now.
     pub async fn forget(&self, execution: &ExecutionId) -> Result<(), ClusterError> {
-        let keys = ["log", "pending", "leases", "payloads"].map(|what| self.key(execution, what));
+        let keys = ["log", "pending", "leases", "payloads", "timers"].map(|what| self.key(execution, what));
         let _: () = self.redis().unlink(&keys).await?;
         Ok(())
     }

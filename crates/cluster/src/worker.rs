@@ -92,6 +92,8 @@ struct InHand {
     execution: Arc<Execution>,
     /// It takes a while, and others know.
     announced: bool,
+    /// Its rest is over; until it says something, a simulated clock counts the letter that said so.
+    resumed: bool,
 }
 
 impl Worker {
@@ -228,7 +230,11 @@ impl Worker {
         let key = (receipt.execution_id, receipt.message_id);
         let execution = lock(&self.in_hand).get(&key).map(|in_hand| Arc::clone(&in_hand.execution));
         let Some(execution) = execution else { return Ok(()) };
-        match execution.write(wish).await? {
+        let written = execution.write(wish).await?;
+        // From here on it is not in hand: a rest may be over, and its message back, before this is published.
+        let in_hand = lock(&self.in_hand).remove(&key);
+        let nothing = written.is_none();
+        match written {
             Some(written) => {
                 self.publish(&execution, *written).await?;
                 self.desk.clock.work_ended(1);
@@ -240,7 +246,12 @@ impl Worker {
             // Somebody was faster, and publishes.
             None => {}
         }
-        self.let_go(&key).await;
+        if let Some(in_hand) = in_hand {
+            Self::acknowledge(&in_hand.acker).await;
+            if nothing && in_hand.resumed {
+                self.desk.clock.work_ended(1);
+            }
+        }
         Ok(())
     }
 
@@ -282,7 +293,7 @@ impl Backend for Worker {
         let execution = {
             let mut in_hand = lock(&self.in_hand);
             let Some(in_hand) = in_hand.get_mut(&key) else { return Ok(false) };
-            in_hand.announced = true;
+            (in_hand.announced, in_hand.resumed) = (true, false);
             Arc::clone(&in_hand.execution)
         };
         let wish = Wish::Announce {

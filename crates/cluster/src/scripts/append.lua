@@ -1,7 +1,7 @@
 -- Appends facts to the log of an execution, if the log is as long as the writer believes. One atomic step: either all
 -- of it happens or nothing. Everything is looked at before anything is written.
 --
--- KEYS: state, log, pending, leases, payloads
+-- KEYS: state, log, pending, leases, payloads, timers
 -- ARGV: position, most entries of a tail, life in ms, status ('' while it goes on), life of the rest in ms after the
 --       end, then four counted lists: facts (at, fact), units to publish (message, position), leases (message, holder
 --       and moment), messages whose lease is over
@@ -44,13 +44,13 @@ end)
 local status = ARGV[4]
 if status == '' then
   redis.call('HSET', KEYS[1], 'position', position, 'status', 'running')
-  for i = 1, 5 do
+  for i = 1, 6 do
     redis.call('PEXPIRE', KEYS[i], ARGV[3])
   end
 else
   redis.call('HSET', KEYS[1], 'position', position, 'status', status)
   redis.call('PEXPIRE', KEYS[1], ARGV[3])
-  for i = 2, 5 do
+  for i = 2, 6 do
     redis.call('PEXPIRE', KEYS[i], ARGV[5])
   end
 end

@@ -23,7 +23,11 @@ const REASON: &str = "x-reason";
 
 /// What is to be done with a message.
 enum Verdict {
-    Work(Box<Message>, Arc<Execution>),
+    Work {
+        message: Box<Message>,
+        execution: Arc<Execution>,
+        resumed: bool,
+    },
     /// It is done with.
     Drop,
     Park(Unfit),
@@ -33,15 +37,24 @@ impl Worker {
     pub(super) async fn admit(&self, arrived: Arrived) -> Result<Option<Delivery>, ClusterError> {
         let Arrived { queue, delivery } = arrived;
         let verdict = match queue {
-            Queue::Timeout => self.give_up_join(&delivery.data).await,
+            Queue::Timeout => {
+                let given_up = self.give_up_join(&delivery.data).await;
+                self.desk.clock.work_ended(1);
+                given_up
+            }
             Queue::Execution | Queue::Status | Queue::Completion | Queue::Later(_) | Queue::Parking => {
                 self.judge(&delivery.data, delivery.redelivered).await
             }
         };
         match verdict {
-            Ok(Verdict::Work(message, execution)) => self.take_in_hand(*message, execution, delivery).await,
+            Ok(Verdict::Work { message, execution, resumed }) => {
+                self.take_in_hand(*message, execution, resumed, delivery).await
+            }
             Ok(Verdict::Drop) => {
                 Self::acknowledge(&delivery.acker).await;
+                if queue == Queue::Execution && is_resumed(&delivery.data) {
+                    self.desk.clock.work_ended(1);
+                }
                 Ok(None)
             }
             Ok(Verdict::Park(why)) => {
@@ -59,10 +72,12 @@ impl Worker {
         &self,
         message: Message,
         execution: Arc<Execution>,
+        resumed: bool,
         delivery: Incoming,
     ) -> Result<Option<Delivery>, ClusterError> {
         let key = (message.execution_id.clone(), message.id.clone());
-        let in_hand = InHand { acker: delivery.acker, execution: Arc::clone(&execution), announced: false };
+        let in_hand =
+            InHand { acker: delivery.acker, execution: Arc::clone(&execution), announced: false, resumed };
         let twice = {
             let mut held = lock(&self.in_hand);
             match held.contains_key(&key) {
@@ -73,6 +88,7 @@ impl Worker {
         // A copy of what is in hand; the first one comes back should we fail.
         if let Some(copy) = twice {
             Self::acknowledge(&copy.acker).await;
+            self.desk.clock.work_ended(usize::from(copy.resumed));
             return Ok(None);
         }
         let receipt = Receipt {
@@ -100,7 +116,9 @@ impl Worker {
             return self.judge_stranger(&ticket.execution_id, unit).await;
         };
         let mut replica = execution.replica().await;
-        if replica.ledger.get(message_id).is_none() {
+        // A message may know more than our copy: that it exists, or that it has rested.
+        let opened = replica.ledger.get(message_id);
+        if opened.is_none_or(|opened| ticket.resumed.is_some() && opened.parked != ticket.resumed) {
             execution.catch_up(&mut replica).await?;
         }
         if execution.is_over() {
@@ -123,7 +141,7 @@ impl Worker {
         if let Err(why) = wire::check_place(&plan, &opened.message, &ticket) {
             return Ok(Verdict::Park(why));
         }
-        let mut message = opened.message.clone();
+        let (mut message, resumed) = (Box::new(opened.message.clone()), ticket.resumed.is_some());
         match (opened.parked, opened.started) {
             // It rests. Only the message that its timer has sent may wake it.
             (Some(due), started) => {
@@ -138,12 +156,12 @@ impl Worker {
                     return Ok(Verdict::Drop);
                 }
                 message.attempt += 1;
-                return Ok(Verdict::Work(Box::new(message), execution));
+                return Ok(Verdict::Work { message, execution, resumed });
             }
             (None, None) => {}
         }
         drop(replica);
-        Ok(Verdict::Work(Box::new(message), execution))
+        Ok(Verdict::Work { message, execution, resumed })
     }
 
     /// Whether somebody is at it. A copy is not needed then: should that worker die, the silence is noticed.
@@ -220,7 +238,6 @@ impl Worker {
             Some(written) => self.publish(&execution, *written).await?,
             None => self.desk.publish_again(&execution, &unit).await?,
         }
-        self.desk.clock.work_ended(1);
         Ok(Verdict::Drop)
     }
 
@@ -249,4 +266,9 @@ impl Worker {
         Self::acknowledge(&delivery.acker).await;
         Ok(())
     }
+}
+
+/// Whether a letter says that a rest is over.
+fn is_resumed(body: &[u8]) -> bool {
+    wire::read::<Ticket>(body).is_ok_and(|ticket| ticket.resumed.is_some())
 }

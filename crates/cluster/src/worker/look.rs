@@ -8,7 +8,7 @@ use protocol::{ExecutionId, Millis};
 use super::Worker;
 use crate::{
     ClusterError, Letter, Queue,
-    execution::{Execution, Wish},
+    execution::{Execution, Wish, unit_of},
     insist::insist,
     replica::Replica,
     wire::Late,
@@ -23,6 +23,14 @@ struct Found {
     silent: Vec<Message>,
     quiet: bool,
     next: Option<Millis>,
+}
+
+impl Found {
+    /// The names of the timers, those of messages first.
+    fn timers(&self) -> Vec<String> {
+        let rested = self.rested.iter().map(|(due, message)| format!("{} {due}", message.id));
+        rested.chain(self.late.iter().map(|late| unit_of(&late.timed_out))).collect()
+    }
 }
 
 impl Worker {
@@ -68,6 +76,7 @@ impl Worker {
             let silent = execution.seen(replica.ledger.position()) && before == replica.ledger.position();
             self.find(id, &replica, now, silent)
         };
+        let found = self.not_fired(&execution.id, found, now).await?;
         for (due, message) in &found.rested {
             let letters =
                 self.desk.letters(&execution, std::slice::from_ref(message), None, Some(*due)).await?;
@@ -82,6 +91,10 @@ impl Worker {
         let late = late.collect::<Result<Vec<_>, _>>()?;
         self.desk.clock.work_began(late.len());
         self.desk.post.send(&late).await?;
+        let timers = found.timers();
+        if !timers.is_empty() {
+            insist("note fired timers", || self.desk.log.fire(id, &timers, now)).await?;
+        }
         self.send_silent(&execution, found.silent).await?;
         if found.quiet
             && let Some(written) = execution.write(Wish::End { now }).await?
@@ -89,6 +102,29 @@ impl Worker {
             self.publish(&execution, *written).await?;
         }
         Ok(found.next)
+    }
+
+    /// Without what was sent a moment ago and may still be under way.
+    async fn not_fired(
+        &self,
+        id: &ExecutionId,
+        mut found: Found,
+        now: Millis,
+    ) -> Result<Found, ClusterError> {
+        let timers = found.timers();
+        if timers.is_empty() {
+            return Ok(found);
+        }
+        let fired = insist("ask for fired timers", || self.desk.log.fired(id, &timers)).await?;
+        let mut fresh = fired
+            .into_iter()
+            .map(|at| at.is_none_or(|at| now - at >= self.desk.silence))
+            .collect::<Vec<_>>()
+            .into_iter();
+        // In the order of `timers`.
+        found.rested.retain(|_| fresh.next().unwrap_or(true));
+        found.late.retain(|_| fresh.next().unwrap_or(true));
+        Ok(found)
     }
 
     fn find(&self, id: &ExecutionId, replica: &Replica, now: Millis, silent: bool) -> Found {
