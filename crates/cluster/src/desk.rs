@@ -84,8 +84,14 @@ impl Desk {
         if ended {
             self.complete(execution).await?;
         }
-        let Some(unit) = unit else { return Ok(()) };
-        insist("mark as published", || self.log.published(&execution.id, std::slice::from_ref(&unit))).await
+        if let Some(unit) = unit {
+            insist("mark as published", || self.log.published(&execution.id, std::slice::from_ref(&unit)))
+                .await?;
+        }
+        match ended {
+            true => insist("retire an execution", || self.log.retire(&execution.id)).await,
+            false => Ok(()),
+        }
     }
 
     /// The same, where whoever made the step may not have come to it.
@@ -119,7 +125,8 @@ impl Desk {
         // Where the facts are kept elsewhere by now, it was said.
         let Some(execution) = self.read(id).await? else { return Ok(()) };
         self.complete(&execution).await?;
-        insist("mark as published", || self.log.all_published(id)).await
+        insist("mark as published", || self.log.all_published(id)).await?;
+        insist("retire an execution", || self.log.retire(id)).await
     }
 
     pub async fn letters(

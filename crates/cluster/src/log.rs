@@ -28,6 +28,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Tries of one request, on one connection after another, before the caller hears of it.
 const CONNECTIONS: usize = 4;
 
+/// What an execution needs while it goes on.
+const WORKING: [&str; 5] = ["log", "pending", "leases", "payloads", "timers"];
+
 #[derive(Clone)]
 pub struct Log {
     redis: ConnectionManager,
@@ -141,7 +144,7 @@ impl Log {
             call.key(self.key(execution, what));
         }
         let life = if status.is_empty() { LIFE.saturating_add(step.waits) } else { MEMORY };
-        call.arg(position).arg(CHUNK).arg(life).arg(status).arg(self.afterwards.max(1));
+        call.arg(position).arg(CHUNK).arg(life).arg(status);
         call.arg(step.facts.len());
         for (at, fact) in self.written(execution, &step.facts).await? {
             call.arg(at).arg(fact);
@@ -279,9 +282,19 @@ impl Log {
         Ok(self.redis().pset_ex(self.key(execution, "result"), result, life).await?)
     }
 
+    /// The end is known: what is left is kept for a while, for those who follow.
+    pub async fn retire(&self, execution: &ExecutionId) -> Result<(), ClusterError> {
+        let mut all = redis::pipe();
+        for what in WORKING {
+            all.pexpire(self.key(execution, what), self.afterwards.max(1)).ignore();
+        }
+        let _: () = all.query_async(&mut self.redis()).await?;
+        Ok(())
+    }
+
     /// The facts of an execution that has ended are kept elsewhere now.
     pub async fn forget(&self, execution: &ExecutionId) -> Result<(), ClusterError> {
-        let keys = ["log", "pending", "leases", "payloads", "timers"].map(|what| self.key(execution, what));
+        let keys = WORKING.map(|what| self.key(execution, what));
         let _: () = self.redis().unlink(&keys).await?;
         Ok(())
     }

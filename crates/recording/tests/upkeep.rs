@@ -45,6 +45,7 @@ async fn first_format(path: &Path, id: &str) {
         "INSERT INTO older SELECT hash, body FROM payloads",
         "DROP TABLE payloads",
         "DROP TABLE notes",
+        "DROP TABLE controls",
         "PRAGMA user_version = 1",
         "PRAGMA journal_mode = DELETE",
     ] {

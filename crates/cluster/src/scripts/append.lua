@@ -2,9 +2,8 @@
 -- of it happens or nothing. Everything is looked at before anything is written.
 --
 -- KEYS: state, log, pending, leases, payloads, timers
--- ARGV: position, most entries of a tail, life in ms, status ('' while it goes on), life of the rest in ms after the
---       end, then four counted lists: facts (at, fact), units to publish (message, position), leases (message, holder
---       and moment), messages whose lease is over
+-- ARGV: position, most entries of a tail, life in ms, status ('' while it goes on), then four counted lists: facts (at,
+--       fact), units to publish (message, position), leases (message, holder and moment), messages whose lease is over
 local standing = redis.call('HMGET', KEYS[1], 'position', 'status')
 local position = tonumber(ARGV[1])
 if not standing[1] then
@@ -17,7 +16,7 @@ elseif tonumber(standing[1]) ~= position then
   return {'behind', redis.call('XRANGE', KEYS[2], (position + 1) .. '-0', '+', 'COUNT', ARGV[2])}
 end
 
-local at = 6
+local at = 5
 local function list(width, each)
   local count = tonumber(ARGV[at])
   at = at + 1
@@ -42,16 +41,8 @@ list(1, function(i)
 end)
 
 local status = ARGV[4]
-if status == '' then
-  redis.call('HSET', KEYS[1], 'position', position, 'status', 'running')
-  for i = 1, 6 do
-    redis.call('PEXPIRE', KEYS[i], ARGV[3])
-  end
-else
-  redis.call('HSET', KEYS[1], 'position', position, 'status', status)
-  redis.call('PEXPIRE', KEYS[1], ARGV[3])
-  for i = 2, 6 do
-    redis.call('PEXPIRE', KEYS[i], ARGV[5])
-  end
+redis.call('HSET', KEYS[1], 'position', position, 'status', status == '' and 'running' or status)
+for i = 1, 6 do
+  redis.call('PEXPIRE', KEYS[i], ARGV[3])
 end
 return {'appended', position}
