@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use cluster::{Client, Queue, Start, Topology, Worker, WorkerOptions};
+use cluster::{Client, Queue, Topology, Worker, WorkerOptions};
 use engine::Plan;
 use lapin::{
     Connection, ConnectionProperties,
@@ -11,7 +11,7 @@ use lapin::{
     types::AMQPValue,
 };
 use protocol::{Event, Payload};
-use runtime::{Clock, Workshop};
+use runtime::{Clock, Start, Workshop};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
@@ -107,6 +107,8 @@ impl Crew {
             plan,
             input: Payload::new(input),
             path: None,
+            starts: None,
+            origin: None,
         };
         self.client.start(start).await.expect("it starts");
         self.clock.work_ended(1);

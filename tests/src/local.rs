@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use embedded::{Embedded, Start};
+use embedded::Embedded;
 use engine::{Limits, Plan};
 use protocol::{CompletionMessage, DeadLetter, Event, Fact, Payload, StatusLine};
 use recording::{Access, Ledger, StatusFold, Store};
-use runtime::{AddressPolicy, Clock, Outside, Workshop, World, credentials::Keychain};
+use runtime::{AddressPolicy, Clock, Outside, Start, Workshop, World, credentials::Keychain};
 use serde_json::Value;
 
 /// What came of a run.

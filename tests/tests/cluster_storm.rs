@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use cluster::{Client, Start, Topology};
+use cluster::{Client, Topology};
 use futures::StreamExt;
 use lapin::{
     BasicProperties, Channel, Connection, ConnectionProperties,
@@ -30,7 +30,7 @@ use runeglass_tests::{
     proxy::Proxy,
     servers::{RabbitMq, Redis, signal},
 };
-use runtime::Clock;
+use runtime::{Clock, Start};
 use serde_json::{Value, json};
 
 const PREFIX: &str = "storm.";
@@ -231,6 +231,8 @@ async fn nothing_is_lost_and_nothing_comes_twice() {
                     plan: Arc::clone(&plan),
                     input: Payload::new(input(round)),
                     path: None,
+                    starts: None,
+                    origin: None,
                 };
                 client.start(start).await.expect("it starts");
                 let (client, id) = (Arc::clone(&client), id);

@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use embedded::{Embedded, Start};
+use embedded::Embedded;
 use engine::{Failure, Output, Plan, call::Call};
 use protocol::{ErrorCode, Event, ExecutionStatus, Fact, NodeError, Payload};
 use recording::{Access, Ledger, Store};
@@ -18,7 +18,7 @@ use runeglass_tests::{
     outside::{MailServer, Web},
 };
 use runtime::{
-    AddressPolicy, Answering, Clock, Outside, Workshop, World,
+    AddressPolicy, Answering, Clock, Outside, Start, Workshop, World,
     credentials::{CredentialFile, Keychain},
 };
 use serde_json::{Value, json};

@@ -7,16 +7,8 @@ import { eventually } from './harness/eventually';
 import { openPage } from './harness/freshUi';
 import { type Place, binary, makePlace } from './harness/place';
 import { Process } from './harness/process';
+import { CHROMIUM_ARGS } from './harness/stage';
 
-const CHROMIUM_ARGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 const RUN_LIMIT_MILLIS = 20_000;
 
 let place: Place;

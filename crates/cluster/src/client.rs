@@ -1,11 +1,10 @@
 //! Starting an execution on the cluster, following it and stopping it.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use engine::Plan;
-use protocol::{Event, ExecutionId, ExecutionStarted, Fact, Payload, StatusLine, WorkflowId};
+use protocol::{Event, ExecutionId, StatusLine};
 use redis::{AsyncConnectionConfig, aio::MultiplexedConnection};
-use runtime::Clock;
+use runtime::{Clock, Start};
 
 use crate::{ClusterError, Log, Looks, Post, Topology, desk::Desk, execution::Wish, replica::Replica};
 
@@ -15,17 +14,6 @@ const WAIT_MILLIS: usize = 1_000;
 pub struct Client {
     desk: Desk,
     redis: String,
-}
-
-/// A wish to start an execution.
-pub struct Start {
-    pub execution_id: ExecutionId,
-    pub workflow_id: WorkflowId,
-    pub title: String,
-    pub plan: Arc<Plan>,
-    pub input: Payload,
-    /// The file the workflow was read from, for people.
-    pub path: Option<String>,
 }
 
 impl Client {
@@ -47,19 +35,7 @@ impl Client {
     /// Returns when the start is written down and its first messages are with the broker.
     pub async fn start(&self, start: Start) -> Result<(), ClusterError> {
         crate::wire::check_id(&start.execution_id).map_err(|why| ClusterError::Refused(why.message))?;
-        let definition = serde_json::to_value(&*start.plan.workflow).map_err(ClusterError::unwritable)?;
-        let starts = start.plan.starts.iter().map(|&node| start.plan.nodes[node].id.clone()).collect();
-        let fact = Fact::ExecutionStarted(ExecutionStarted {
-            workflow_id: start.workflow_id,
-            title: start.title,
-            path: start.path,
-            definition_hash: start.plan.hash.clone(),
-            definition: Payload::new(definition),
-            input: start.input,
-            starts,
-            origin: None,
-        });
-        self.desk.begin(&start.execution_id, fact).await
+        self.desk.begin(&start.execution_id, start.fact()).await
     }
 
     /// Ends an execution as halted. False if it has ended already.

@@ -18,7 +18,7 @@ mod topology;
 mod wire;
 mod worker;
 
-pub use client::{Client, Follower, Start};
+pub use client::{Client, Follower};
 pub use log::{Appended, Log, Standing, Step};
 pub use looks::Looks;
 pub use master::{Group, Master};

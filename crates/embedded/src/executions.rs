@@ -7,12 +7,10 @@ use std::{
 };
 
 use engine::{Again, Message, Plan};
-use protocol::{Event, ExecutionId, ExecutionStarted, Fact, Firing, Millis, Payload};
+use protocol::{Event, ExecutionId, Fact, Firing, Millis};
 use recording::{Ledger, LedgerError};
-use runtime::{Announcement, Conclusion, Receipt};
+use runtime::{Announcement, Conclusion, Receipt, Start};
 use tokio::sync::watch;
-
-use crate::Start;
 
 #[derive(Default)]
 pub struct Executions {
@@ -61,21 +59,9 @@ impl Executions {
 
 impl Execution {
     pub fn start(start: &Start, now: Millis) -> Result<(Self, Vec<Event>), LedgerError> {
-        let definition = serde_json::to_value(&*start.plan.workflow).unwrap_or_default();
-        let everywhere = || start.plan.starts.iter().map(|&node| start.plan.nodes[node].id.clone()).collect();
-        let fact = Fact::ExecutionStarted(ExecutionStarted {
-            workflow_id: start.workflow_id.clone(),
-            title: start.title.clone(),
-            path: start.path.clone(),
-            definition_hash: start.plan.hash.clone(),
-            definition: Payload::new(definition),
-            input: start.input.clone(),
-            starts: start.starts.clone().unwrap_or_else(everywhere),
-            origin: start.origin.clone(),
-        });
         let ledger = Ledger::new(start.execution_id.clone(), Arc::clone(&start.plan));
         let mut execution = Self::over(start.execution_id.clone(), ledger);
-        let event = execution.append(now, fact)?;
+        let event = execution.append(now, start.fact())?;
         Ok((execution, vec![event]))
     }
 

@@ -10,10 +10,10 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use engine::{Again, Plan};
-use protocol::{Event, ExecutionId, Millis, NodeId, Origin, Payload, WorkflowId};
+use engine::Again;
+use protocol::{Event, ExecutionId, Millis};
 use recording::{LedgerError, Store, StoreError};
-use runtime::{Announcement, Backend, Clock, Conclusion, Delivery, Receipt, Stopped};
+use runtime::{Announcement, Backend, Clock, Conclusion, Delivery, Receipt, Start, Stopped};
 use tokio::sync::{Notify, mpsc};
 
 use executions::{Execution, Executions};
@@ -35,21 +35,6 @@ impl From<StoreError> for EmbeddedError {
     fn from(error: StoreError) -> Self {
         Self::Store(Arc::new(error))
     }
-}
-
-/// A wish to start an execution.
-pub struct Start {
-    pub execution_id: ExecutionId,
-    pub workflow_id: WorkflowId,
-    pub title: String,
-    pub plan: Arc<Plan>,
-    pub input: Payload,
-    /// The file the workflow was read from, for people.
-    pub path: Option<String>,
-    /// Where it starts; at every start of the plan where absent.
-    pub starts: Option<Vec<NodeId>>,
-    /// The execution it is forked from, where it is.
-    pub origin: Option<Origin>,
 }
 
 /// A large fan-out wakes this many workers at most; they find the rest by themselves.

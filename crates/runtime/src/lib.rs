@@ -8,6 +8,7 @@ mod gate;
 mod line;
 mod metrics;
 mod outside;
+mod start;
 
 pub use backend::{Announcement, Backend, Conclusion, Delivery, Receipt, Stopped};
 pub use clock::Clock;
@@ -15,3 +16,4 @@ pub use gate::{Answer, Answers, Gate, LocalEngine, Mocks, Settings, check_breakp
 pub use line::{LineError, Workshop, work};
 pub use metrics::Metrics;
 pub use outside::{AddressPolicy, Answering, Outside, World, is_public};
+pub use start::Start;

@@ -2,14 +2,13 @@
 
 use std::{future::Future, path::Path, sync::Arc, time::Duration};
 
-use cluster::{Client, ClusterError, Follower, Kind, Master, Start, Topology, Worker, WorkerOptions};
+use cluster::{Client, ClusterError, Follower, Kind, Master, Topology, Worker, WorkerOptions};
 use engine::Plan;
-use protocol::{Event, ExecutionId, Millis, Payload, Problem, ProblemCode, WorkflowId};
+use protocol::{Event, ExecutionId, Millis, Payload, Problem, ProblemCode};
 use recording::{Access, Store};
 use runtime::{Clock, Metrics, Workshop};
-use serde_json::json;
 
-use crate::{Reach, hidden, problem::from_store, random_id};
+use crate::{Reach, hidden, problem::from_store, random_id, wish};
 
 /// Where a cluster is.
 #[derive(Clone, Debug)]
@@ -128,17 +127,8 @@ impl Cluster {
         path: Option<String>,
         input: Option<Payload>,
     ) -> Result<ExecutionId, Problem> {
-        let execution_id = ExecutionId::from(random_id()?);
-        let workflow = &plan.workflow;
-        let sample = || workflow.sample_input.clone().unwrap_or_else(|| json!({}));
-        let start = Start {
-            execution_id: execution_id.clone(),
-            workflow_id: workflow.workflow_id.clone().unwrap_or_else(|| WorkflowId::from(name)),
-            title: workflow.name.clone().unwrap_or_else(|| name.to_owned()),
-            input: input.unwrap_or_else(|| Payload::new(sample())),
-            plan,
-            path,
-        };
+        let start = wish(plan, name, path, input)?;
+        let execution_id = start.execution_id.clone();
         self.0.start(start).await.map_err(|error| from_cluster(&error))?;
         Ok(execution_id)
     }

@@ -20,7 +20,7 @@ use std::{
     sync::Arc,
 };
 
-use embedded::{Embedded, Start};
+use embedded::Embedded;
 use engine::{Loaded, Plan};
 use protocol::{
     Event, ExecutionId, ExecutionView, FanOutPlace, ItemDetail, LineageKey, NodeDetail, NodeId, Origin,
@@ -29,7 +29,7 @@ use protocol::{
 };
 use recording::{Access, Store, TimerFold, ViewFold};
 use runtime::{
-    Gate, LocalEngine, Metrics, Outside, Workshop, World,
+    Gate, LocalEngine, Metrics, Outside, Start, Workshop, World,
     credentials::{Environment, Keeper, Keychain},
 };
 
@@ -386,20 +386,9 @@ impl Session {
 
     async fn begin(&self, plan: Arc<Plan>, beginning: Beginning) -> Result<Started, Problem> {
         let Beginning { name, path, input, starts, origin, past, options } = beginning;
-        let execution_id = ExecutionId::from(random_id()?);
-        self.prepare_gate(&execution_id, &plan, path.as_deref(), past, &options).await?;
-        let workflow = &plan.workflow;
-        let sample = || workflow.sample_input.clone().unwrap_or_else(|| json!({}));
-        let start = Start {
-            execution_id: execution_id.clone(),
-            workflow_id: workflow.workflow_id.clone().unwrap_or_else(|| WorkflowId::from(name.as_str())),
-            title: workflow.name.clone().unwrap_or(name),
-            input: input.unwrap_or_else(|| Payload::new(sample())),
-            plan,
-            path,
-            starts,
-            origin,
-        };
+        let start = Start { starts, origin, ..wish(plan, &name, path, input)? };
+        let execution_id = start.execution_id.clone();
+        self.prepare_gate(&execution_id, &start.plan, start.path.as_deref(), past, &options).await?;
         let statuses = Statuses::new(execution_id.clone(), self.engine.feed());
         if let Err(error) = self.engine.start(start).await {
             self.gate.finish(&execution_id);
@@ -513,6 +502,22 @@ impl Session {
             Problem::new(ProblemCode::NotFound, message, "the split may not have fired yet")
         })
     }
+}
+
+/// A wish to start a plan under a new id; `name` is the workflow's name where it has none itself.
+fn wish(plan: Arc<Plan>, name: &str, path: Option<String>, input: Option<Payload>) -> Result<Start, Problem> {
+    let workflow = &plan.workflow;
+    let sample = || workflow.sample_input.clone().unwrap_or_else(|| json!({}));
+    Ok(Start {
+        execution_id: ExecutionId::from(random_id()?),
+        workflow_id: workflow.workflow_id.clone().unwrap_or_else(|| WorkflowId::from(name)),
+        title: workflow.name.clone().unwrap_or_else(|| name.to_owned()),
+        input: input.unwrap_or_else(|| Payload::new(sample())),
+        plan,
+        path,
+        starts: None,
+        origin: None,
+    })
 }
 
 /// An id that nobody else has.

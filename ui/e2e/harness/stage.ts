@@ -7,7 +7,7 @@ import { openPage } from './freshUi';
 import { type Place, binary, makePlace } from './place';
 import { Process } from './process';
 
-const CHROMIUM_ARGS = [
+export const CHROMIUM_ARGS = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',

@@ -10,12 +10,15 @@ use std::{
     sync::Arc,
 };
 
-use engine::{Limits, Plan};
+use engine::Plan;
 use protocol::{ExecutionStatus, Payload, StatusLine};
 use serde_json::{Value, json};
-use session::{Cluster, ClusterAddress, cluster_problem, runnable};
+use session::{Cluster, ClusterAddress, cluster_problem};
 
-use super::part::{millis_since, percentile, times};
+use super::{
+    fan_out,
+    part::{millis_since, percentile, times},
+};
 use crate::outcome::{CommandError, say};
 
 const WORKERS: usize = 2;
@@ -57,7 +60,7 @@ pub async fn measure(address: &ClusterAddress, celery: Option<&Path>) -> Result<
     let skeleton = skeleton::measure(address, COMPARED).await.map_err(CommandError::elsewhere)?;
     let crew = Crew::start(address)?;
     let cluster = Cluster::connect(address).await?;
-    let plan = plan()?;
+    let plan = fan_out::plan_of(vec![fan_out::edit()])?;
     once(&cluster, &plan, 200).await?;
     let mut best = Vec::new();
     for items in [1_000, 2_000, COMPARED, 20_000] {
@@ -140,23 +143,6 @@ async fn once(cluster: &Cluster, plan: &Arc<Plan>, items: usize) -> Result<f64, 
         }
     }
     Err(CommandError::elsewhere("the log ended without an end"))
-}
-
-fn plan() -> Result<Arc<Plan>, CommandError> {
-    let double = json!({"name": "double", "value": "{{ $item.n * 2 }}"});
-    let workflow = json!({
-        "nodes": [
-            {"id": "start", "type": "trigger"},
-            {"id": "each", "type": "split", "parameters": {"input_array": "$trigger.items"}},
-            {"id": "edit", "type": "edit", "parameters": {"assignments": [double]}},
-            {"id": "all", "type": "aggregator"}
-        ],
-        "edges": [
-            {"id": "1", "src": "start", "dst": "each"}, {"id": "2", "src": "each", "dst": "edit"},
-            {"id": "3", "src": "edit", "dst": "all"}
-        ]
-    });
-    Ok(runnable(engine::load(workflow.to_string().as_bytes(), &Limits::default()), "the benchmark")?)
 }
 
 /// The version and the best time. The error is for people: the bench goes on without these figures.

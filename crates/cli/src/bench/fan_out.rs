@@ -52,20 +52,26 @@ pub async fn measure_ballast(items: usize) -> Result<Value, CommandError> {
 }
 
 fn plan() -> Result<Arc<Plan>, CommandError> {
+    plan_of(vec![edit(), json!({"id": "work", "type": "simulate", "parameters": {"output": "$json"}})])
+}
+
+/// Doubles a number, in JavaScript.
+pub fn edit() -> Value {
     let double = json!({"name": "double", "value": "{{ $item.n * 2 }}"});
-    let workflow = json!({
-        "nodes": [
-            {"id": "start", "type": "trigger"},
-            {"id": "each", "type": "split", "parameters": {"input_array": "$trigger.items"}},
-            {"id": "edit", "type": "edit", "parameters": {"assignments": [double]}},
-            {"id": "work", "type": "simulate", "parameters": {"output": "$json"}},
-            {"id": "all", "type": "aggregator"}
-        ],
-        "edges": [
-            {"id": "1", "src": "start", "dst": "each"}, {"id": "2", "src": "each", "dst": "edit"},
-            {"id": "3", "src": "edit", "dst": "work"}, {"id": "4", "src": "work", "dst": "all"}
-        ]
-    });
+    json!({"id": "edit", "type": "edit", "parameters": {"assignments": [double]}})
+}
+
+/// Every item passes these nodes, one after the other.
+pub fn plan_of(per_item: Vec<Value>) -> Result<Arc<Plan>, CommandError> {
+    let mut nodes = vec![
+        json!({"id": "start", "type": "trigger"}),
+        json!({"id": "each", "type": "split", "parameters": {"input_array": "$trigger.items"}}),
+    ];
+    nodes.extend(per_item);
+    nodes.push(json!({"id": "all", "type": "aggregator"}));
+    let follows = |(at, pair): (usize, &[Value])| json!({"id": (at + 1).to_string(), "src": pair[0]["id"], "dst": pair[1]["id"]});
+    let edges: Vec<Value> = nodes.windows(2).enumerate().map(follows).collect();
+    let workflow = json!({"nodes": nodes, "edges": edges});
     let loaded = engine::load(workflow.to_string().as_bytes(), &Limits::default());
     Ok(runnable(loaded, "the benchmark")?)
 }
