@@ -437,6 +437,33 @@ fn pins_mocks_and_parts_are_words_of_the_debugger() {
     assert_ne!(nowhere.code, Some(0));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_is_delivered_twice_asks_twice_and_counts_once() {
+    let web = Web::start().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("flow.json");
+    fs::write(&file, flow(&web.url("/echo")).to_string()).expect("written");
+    let mut command = runeglass();
+    command.arg("debug").arg(&file).args(["--input", &items(3).to_string()]);
+    let script = "break ask item 1\nbreak double log n is $item.n\nbreak tell hits 3\nrun\nduplicate\nheld\n\
+                  breakpoints\ncontinue\ninspect all\nevents ask\n";
+    let ran = tokio::task::spawn_blocking(move || talk(&mut command, script)).await.expect("talks");
+    assert_eq!(ran.code, Some(0), "{}\n{}", ran.stdout, ran.stderr);
+    for said in [
+        "n is 0",
+        "n is 2",
+        "held before ask [each=1] (breakpoint 1)",
+        "its message was delivered twice ask [each=1]",
+        // Two items have passed tell before the one that was held: its hit is the third.
+        "held before tell [each=1] (breakpoint 3)",
+        "3: before tell, from hit 3 on",
+        "output: [{\"n\":0,\"twice\":0},{\"n\":1,\"twice\":2},{\"n\":2,\"twice\":4}]",
+    ] {
+        assert!(ran.stdout.contains(said), "{said:?} is missing in\n{}", ran.stdout);
+    }
+    assert_eq!(web.requests().len(), 4);
+}
+
 #[test]
 fn a_simulated_clock_stands_still_while_something_is_held() {
     let folder = tempfile::tempdir().expect("a folder");
