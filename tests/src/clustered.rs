@@ -109,6 +109,7 @@ impl Crew {
             path: None,
             starts: None,
             origin: None,
+            until: None,
         };
         self.client.start(start).await.expect("it starts");
         self.clock.work_ended(1);

@@ -71,6 +71,7 @@ pub async fn run_in(outside: Arc<dyn Outside>, clock: Clock, plan: Arc<Plan>, in
         path: None,
         starts: None,
         origin: None,
+        until: None,
     };
     engine.start(start).await.expect("it starts");
     let mut events: Vec<Event> = Vec::new();

@@ -107,6 +107,16 @@ async fn hostile_files_are_refused() {
         assert!(refused.is_some(), "{name} is believed");
         assert_eq!(fs::read(&path).expect("read"), before, "{name} was touched");
     }
+    let path = folder.path().join("large.runeglass");
+    fs::copy(&good, &path).expect("copied");
+    fs::File::options()
+        .write(true)
+        .open(&path)
+        .expect("opened")
+        .set_len(5 << 30)
+        .expect("a file full of holes");
+    let refused = read_case(&path).await.expect_err("nobody exports five gigabytes");
+    assert!(refused.to_string().contains("bytes"), "{refused}");
     fs::write(folder.path().join("text.runeglass"), "hello").expect("written");
     for name in ["text.runeglass", "missing.runeglass", "."] {
         assert!(read_case(&folder.path().join(name)).await.is_err(), "{name}");

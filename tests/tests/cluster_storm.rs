@@ -233,6 +233,7 @@ async fn nothing_is_lost_and_nothing_comes_twice() {
                     path: None,
                     starts: None,
                     origin: None,
+                    until: None,
                 };
                 client.start(start).await.expect("it starts");
                 let (client, id) = (Arc::clone(&client), id);

@@ -31,6 +31,7 @@ async fn what_was_committed_stays_readable_and_goes_on_elsewhere() {
         .env("COPY", place("copy")));
     assert_eq!(ran.code, Some(3), "stdout: {} stderr: {}", ran.stdout, ran.stderr);
     assert!(ran.stderr.contains("the disk is full") && ran.stderr.contains("hint:"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("events could not be kept"), "what is lost is counted: {}", ran.stderr);
 
     let path = place("copy").join("store.db");
     let store = Store::open(&path, Access::Read).await.expect("still a store");

@@ -340,6 +340,7 @@ async fn until_an_attempt_fails(path: &Path, plan: Arc<Plan>) {
         path: None,
         starts: None,
         origin: None,
+        until: None,
     };
     engine.start(start).await.expect("it starts");
     let failed = |event: &Event| matches!(event.fact, Fact::AttemptFailed(_));

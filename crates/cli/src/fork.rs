@@ -1,11 +1,12 @@
 //! `runeglass fork` and `runeglass rerun`: new executions that take their past from a recorded one.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
+use engine::Plan;
 use protocol::{
-    Event, ExecutionId, Fact, ForkEdit, ForkPreview, ForkWish, NodeId, PayloadView, Request, Response,
-    StatusLine,
+    Again, Event, ExecutionId, Fact, ForkBranch, ForkEdit, ForkPreview, ForkWish, NodeId, PayloadView,
+    Request, Response, StatusLine,
 };
 use runtime::Clock;
 use serde_json::Value;
@@ -15,7 +16,9 @@ use crate::{
     edit::Assignment,
     outcome::{CommandError, Outcome, say, say_json},
     reach::ReachArguments,
+    source,
     terminal::plain,
+    validate::print_diagnostics,
 };
 
 #[derive(Args)]
@@ -24,14 +27,15 @@ Examples:
   runeglass fork 3f2a9c0b1d4e5f60 --at 12 --set '$item.total=5' --store runs.db
   runeglass fork 3f2a9c0b1d4e5f60 --at 13 --set 'output.status=404' --run notify --yes
   runeglass fork 3f2a9c0b1d4e5f60 --from price
+  runeglass fork 3f2a9c0b1d4e5f60 --workflow edited.json
 
 What happened up to the event is taken as it was. Behind it nodes work again; what asks the outside is answered from
-the recording, but for the nodes of --run. The parent is only read.")]
+the recording, but for the nodes of --run, and for nodes that --workflow has edited or added. The parent is only read.")]
 pub struct ForkArguments {
     /// The execution's id.
     id: String,
     /// The number of the event from which it goes another way.
-    #[arg(long, value_name = "N", required_unless_present = "from")]
+    #[arg(long, value_name = "N", required_unless_present_any = ["from", "workflow"])]
     at: Option<u64>,
     /// Change something at that event: what a node sees at its start, its output at its end, the input at event 1.
     #[arg(long, value_name = "PATH=JSON", requires = "at")]
@@ -65,6 +69,9 @@ pub struct RerunArguments {
 
 #[derive(Args)]
 struct HowArguments {
+    /// Run this workflow instead of the recorded one.
+    #[arg(long, value_name = "FILE")]
+    workflow: Option<PathBuf>,
     /// The store that holds it; the usual one where absent.
     #[arg(long, value_name = "PATH")]
     store: Option<PathBuf>,
@@ -88,7 +95,11 @@ pub async fn fork(arguments: ForkArguments) -> Result<Outcome, CommandError> {
     let wish = match (at, from) {
         (_, Some(from)) => ForkWish::From { node_id: from.into() },
         (at, None) => {
-            let position = at.unwrap_or(1);
+            let position = match at {
+                Some(at) => at,
+                // Whatever is as it was is taken as it was.
+                None => session.recorded(&id).await?.len() as u64,
+            };
             let set = set.iter().map(|set| Assignment::parse(set)).collect::<Result<Vec<_>, _>>()?;
             let edit = match set.is_empty() {
                 true => None,
@@ -108,12 +119,21 @@ pub async fn rerun(arguments: RerunArguments) -> Result<Outcome, CommandError> {
 
 /// What is left of the arguments once the session is open.
 struct How {
+    workflow: Option<Arc<Plan>>,
     yes: bool,
     json: bool,
 }
 
 impl HowArguments {
     async fn open(self) -> Result<(Session, How), CommandError> {
+        let workflow = match &self.workflow {
+            Some(file) => {
+                let loaded = session::read_workflow(file);
+                print_diagnostics(file, &loaded.diagnostics);
+                Some(loaded.plan.ok_or(CommandError::Said(Outcome::Invalid))?)
+            }
+            None => None,
+        };
         let clock = Clock::system();
         let clock = if self.virtual_time { Clock::simulated(clock.now()) } else { clock };
         let path = self.store.map_or_else(Session::usual_store, Ok)?;
@@ -123,7 +143,7 @@ impl HowArguments {
         }
         let (keep, reach) = (Keep::At(path), self.reach.reach(AddressPolicy::Any));
         let session = Session::open(Options { keep, folder: None, clock, recover: false, reach }).await?;
-        Ok((session, How { yes: self.yes, json: self.json }))
+        Ok((session, How { workflow, yes: self.yes, json: self.json }))
     }
 }
 
@@ -134,7 +154,7 @@ impl How {
         id: &ExecutionId,
         wish: &ForkWish,
     ) -> Result<Outcome, CommandError> {
-        let preview = session.preview_fork(id, wish).await?;
+        let preview = session.preview_fork_into(id, wish, self.workflow.clone()).await?;
         if !self.json {
             say_preview(&preview)?;
         }
@@ -143,7 +163,7 @@ impl How {
                 format!("{} question(s) would really be asked; nothing was started", preview.effects_total);
             return Err(CommandError::usage(message, "--yes goes on"));
         }
-        let mut started = session.fork(id, wish).await?;
+        let mut started = session.fork_into(id, wish, self.workflow).await?;
         while let Some(line) = started.statuses.next().await {
             if let StatusLine::Completion(completion) = line {
                 session.close().await?;
@@ -170,6 +190,58 @@ pub fn say_preview(preview: &ForkPreview) -> Result<(), CommandError> {
         0 => Ok(()),
         more => say(&format!("… and {more} more")),
     }
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  runeglass forks 3f2a9c0b1d4e5f60 --store runs.db")]
+pub struct ForksArguments {
+    /// The id of any execution of the tree.
+    id: String,
+    /// The store that holds it; the usual one where absent.
+    #[arg(long, value_name = "PATH")]
+    store: Option<PathBuf>,
+    /// Print the tree as one JSON array, parents first.
+    #[arg(long)]
+    json: bool,
+}
+
+pub async fn forks(arguments: ForksArguments) -> Result<Outcome, CommandError> {
+    let store = source::open_store(arguments.store).await?;
+    let id = ExecutionId::from(arguments.id);
+    let tree = session::look::forks(&store, &id).await?;
+    match arguments.json {
+        true => say_json(&tree)?,
+        false => say_tree(&tree, &id)?,
+    }
+    Ok(Outcome::Completed)
+}
+
+/// Every execution below the one it comes from.
+pub fn say_tree(tree: &[ForkBranch], here: &ExecutionId) -> Result<(), CommandError> {
+    let roots = tree.iter().filter(|branch| branch.origin.is_none());
+    roots.into_iter().try_for_each(|root| say_branch(tree, root, 0, here))
+}
+
+fn say_branch(
+    tree: &[ForkBranch],
+    branch: &ForkBranch,
+    depth: usize,
+    here: &ExecutionId,
+) -> Result<(), CommandError> {
+    let ForkBranch { execution_id, origin } = branch;
+    let from = origin.as_ref().map(|origin| match &origin.again {
+        Some(Again::Failed { node_id }) => format!(": the failed items of {node_id} again"),
+        Some(Again::From { node_id }) => format!(": {node_id} and what is behind it again"),
+        None if origin.edit.is_some() => format!(": from event {} on, changed there", origin.position),
+        None => format!(": from event {} on", origin.position),
+    });
+    let mark = if execution_id == here { " (this one)" } else { "" };
+    say(&format!("{}{execution_id}{}{mark}", "  ".repeat(depth), plain(&from.unwrap_or_default())))?;
+    let is_child =
+        |other: &&ForkBranch| other.origin.as_ref().is_some_and(|origin| origin.parent == *execution_id);
+    tree.iter().filter(is_child).try_for_each(|child| say_branch(tree, child, depth + 1, here))
 }
 
 /// What is changed at an event, from what was there.

@@ -59,6 +59,8 @@ enum Command {
     Fork(fork::ForkArguments),
     /// Run the failed items of a fan-out again, and take the others from the recording.
     Rerun(fork::RerunArguments),
+    /// Show where a fork comes from, and what else comes from there.
+    Forks(fork::ForksArguments),
     /// Say everything that is wrong with workflow files.
     Validate(validate::ValidateArguments),
     /// Say what is known about a workflow before it runs: scopes, joins, who waits for what.
@@ -101,6 +103,7 @@ async fn main() -> ExitCode {
         Command::Resume(arguments) => run::resume(arguments).await,
         Command::Debug(arguments) => debug::debug(arguments).await,
         Command::Fork(arguments) => fork::fork(arguments).await,
+        Command::Forks(arguments) => fork::forks(arguments).await,
         Command::Rerun(arguments) => fork::rerun(arguments).await,
         Command::Validate(arguments) => validate::validate(&arguments),
         Command::Plan(arguments) => plan::plan(&arguments),

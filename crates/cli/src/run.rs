@@ -9,7 +9,7 @@ use std::{
 
 use clap::Args;
 use engine::Plan;
-use protocol::{CompletionMessage, Payload, Problem, ProblemCode, StatusLine};
+use protocol::{CompletionMessage, NodeId, Payload, Problem, ProblemCode, RunOptions, StatusLine};
 use runtime::Clock;
 use session::{AddressPolicy, Cluster, ClusterAddress, Keep, Options, Session, Statuses, cluster_problem};
 
@@ -42,6 +42,9 @@ pub struct RunArguments {
     store: Option<PathBuf>,
     #[command(flatten)]
     reach: ReachArguments,
+    /// Run only this node and what leads to it.
+    #[arg(long, value_name = "NODE", conflicts_with = "amqp")]
+    until: Option<String>,
     /// Let time pass at once, in order, on a simulated clock.
     #[arg(long)]
     virtual_time: bool,
@@ -120,7 +123,8 @@ pub async fn run(arguments: RunArguments) -> Result<Outcome, CommandError> {
     let title = plan.workflow.name.clone().unwrap_or_else(|| name.clone());
     let mut progress = output.progress(&title, plan.nodes.len());
     let path = arguments.file.file_name().map(|name| name.to_string_lossy().into_owned());
-    let started = session.start(plan, &name, path, input).await?;
+    let options = RunOptions { until: arguments.until.clone().map(NodeId::from), ..RunOptions::default() };
+    let started = session.start_as(plan, &name, path, input, options).await?;
     let mut statuses = started.statuses;
     let completion = tokio::select! {
         completion = follow(&session, &mut statuses, &mut output, &mut progress) => completion?,

@@ -22,6 +22,13 @@ const FEED_GROUPS: usize = 256;
 
 pub struct Journal(Arc<Shared>);
 
+/// Why writing has failed, and how many events are not in the store because of it.
+#[derive(Clone, Debug)]
+pub struct Unkept {
+    pub error: Arc<StoreError>,
+    pub events: u64,
+}
+
 struct Shared {
     state: Mutex<State>,
     /// Too much waits, or writing has failed: whoever wants to go on has to ask. Nearly always it is not so, and then
@@ -43,13 +50,13 @@ struct State {
     pushed: u64,
     taken: u64,
     durable: u64,
-    failure: Option<Arc<StoreError>>,
+    failure: Option<Unkept>,
     readers: Vec<mpsc::Sender<Arc<Vec<Event>>>>,
 }
 
 impl Journal {
-    /// Starts the one task that writes. It ends with the journal.
-    pub fn start(store: Arc<Store>) -> Self {
+    /// Starts the one task that writes; without a store it tells the feed, and nothing is kept. It ends with the journal.
+    pub fn start(store: Option<Arc<Store>>) -> Self {
         let shared = Arc::new(Shared {
             state: Mutex::default(),
             crowded: AtomicBool::new(false),
@@ -82,7 +89,7 @@ impl Journal {
     }
 
     /// Waits until there is room for more.
-    pub async fn room(&self) -> Result<(), Arc<StoreError>> {
+    pub async fn room(&self) -> Result<(), Unkept> {
         if !self.0.crowded.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -90,12 +97,12 @@ impl Journal {
     }
 
     /// Waits until everything handed over so far is durable and every reader of the feed has it.
-    pub async fn durable(&self) -> Result<(), Arc<StoreError>> {
+    pub async fn durable(&self) -> Result<(), Unkept> {
         let ticket = self.0.lock().pushed;
         self.until(|state| state.durable >= ticket).await
     }
 
-    pub fn check(&self) -> Result<(), Arc<StoreError>> {
+    pub fn check(&self) -> Result<(), Unkept> {
         if !self.0.crowded.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -108,7 +115,7 @@ impl Journal {
         let _ = self.0.broken.subscribe().wait_for(|broken| *broken).await;
     }
 
-    async fn until(&self, reached: impl Fn(&State) -> bool) -> Result<(), Arc<StoreError>> {
+    async fn until(&self, reached: impl Fn(&State) -> bool) -> Result<(), Unkept> {
         while !self.is_reached(&reached)? {
             let written = self.0.written.notified();
             tokio::pin!(written);
@@ -121,10 +128,10 @@ impl Journal {
         Ok(())
     }
 
-    fn is_reached(&self, reached: impl Fn(&State) -> bool) -> Result<bool, Arc<StoreError>> {
+    fn is_reached(&self, reached: impl Fn(&State) -> bool) -> Result<bool, Unkept> {
         let state = self.0.lock();
         match &state.failure {
-            Some(failure) => Err(Arc::clone(failure)),
+            Some(failure) => Err(failure.clone()),
             None => Ok(reached(&state)),
         }
     }
@@ -161,7 +168,7 @@ impl State {
     }
 }
 
-async fn write_groups(shared: std::sync::Weak<Shared>, store: Arc<Store>) {
+async fn write_groups(shared: std::sync::Weak<Shared>, store: Option<Arc<Store>>) {
     while let Some(journal) = shared.upgrade() {
         let group = journal.take_group();
         if group.is_empty() {
@@ -169,12 +176,16 @@ async fn write_groups(shared: std::sync::Weak<Shared>, store: Arc<Store>) {
             journal.arrived.notified().await;
             continue;
         }
-        let result = store.append(&group).await;
+        let result = match &store {
+            Some(store) => store.append(&group).await,
+            None => Ok(()),
+        };
         let readers = {
             let mut state = journal.lock();
             if let Err(error) = result {
-                tracing::error!(%error, events = group.len(), "events could not be written; the engine stops");
-                state.failure = Some(Arc::new(error));
+                let events = state.pushed - state.durable;
+                tracing::error!(%error, events, "events could not be written; the engine stops");
+                state.failure = Some(Unkept { error: Arc::new(error), events });
                 journal.crowded.store(true, Ordering::Release);
                 state.waiting.clear();
                 // Whoever follows the feed sees its end.

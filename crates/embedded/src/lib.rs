@@ -17,18 +17,28 @@ use runtime::{Announcement, Backend, Clock, Conclusion, Delivery, Receipt, Start
 use tokio::sync::{Notify, mpsc};
 
 use executions::{Execution, Executions};
-use journal::Journal;
+use journal::{Journal, Unkept};
 
 pub use by_hand::AtRest;
 
 #[derive(Debug, thiserror::Error)]
 pub enum EmbeddedError {
     #[error(transparent)]
-    Store(#[from] Arc<StoreError>),
+    Store(Arc<StoreError>),
+    /// Writing has failed, and the engine has stopped. What was worked out since the last commit happens again when the
+    /// store is opened again, so that the recording itself has no gap.
+    #[error("{error}; the last {events} events could not be kept")]
+    Unkept { error: Arc<StoreError>, events: u64 },
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     #[error("there is no running execution {0}")]
     NotRunning(ExecutionId),
+}
+
+impl From<Unkept> for EmbeddedError {
+    fn from(Unkept { error, events }: Unkept) -> Self {
+        Self::Unkept { error, events }
+    }
 }
 
 impl From<StoreError> for EmbeddedError {
@@ -53,12 +63,22 @@ pub struct Embedded {
 impl Embedded {
     /// Opens the engine over a store. Executions that a crash interrupted go on when [`Embedded::recover`] is called.
     pub fn open(store: Arc<Store>, clock: Clock) -> Arc<Self> {
+        Self::over(Journal::start(Some(store)), clock)
+    }
+
+    /// An engine that keeps nothing but what it has in memory. It makes the same events and tells the same feed; what
+    /// it costs to write them down is what is missing, and nothing survives its end.
+    pub fn unrecorded(clock: Clock) -> Arc<Self> {
+        Self::over(Journal::start(None), clock)
+    }
+
+    fn over(journal: Journal, clock: Clock) -> Arc<Self> {
         Arc::new(Self {
             executions: Mutex::new(Executions::default()),
             ready: Notify::new(),
             timers: Notify::new(),
             rung: AtomicBool::new(false),
-            journal: Journal::start(store),
+            journal,
             clock,
         })
     }

@@ -208,9 +208,17 @@ pub struct ControlView {
     pub hits: Vec<u32>,
     /// What logpoints have said, the oldest first; only the latest are kept.
     pub log: Vec<Logged>,
+    /// Older lines that were not kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[ts(optional, as = "Option<usize>")]
+    pub log_dropped: usize,
     /// Nodes behind a pin or mock that was changed after the execution began: what they show is not what a run would
     /// give now.
     pub stale: Vec<NodeId>,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]

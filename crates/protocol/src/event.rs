@@ -50,6 +50,9 @@ pub struct ExecutionStarted {
     /// The execution it was forked from, where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// Only this node runs, and what leads to it. Written at the start, so that an interrupted run goes no further either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<NodeId>,
 }
 
 /// Which message at which node and key, and the how many-th try.

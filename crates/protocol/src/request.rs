@@ -106,9 +106,23 @@ pub enum Request {
     /// For executions of this machine's own engine. → `Response::Control`, after the command
     Control { execution_id: ExecutionId, command: Box<Command> },
     /// What a fork would ask of the world outside. → `Response::ForkPreview`
-    ForkPreview { execution_id: ExecutionId, wish: Box<ForkWish> },
+    ForkPreview {
+        execution_id: ExecutionId,
+        wish: Box<ForkWish>,
+        /// Runs the workflow in this file of the folder, as it is now; the one of the parent where absent.
+        #[serde(default)]
+        #[ts(optional = nullable)]
+        path: Option<String>,
+    },
     /// Starts a new execution that takes its past from this one. → `Response::Started`
-    Fork { execution_id: ExecutionId, wish: Box<ForkWish> },
+    Fork {
+        execution_id: ExecutionId,
+        wish: Box<ForkWish>,
+        /// Runs the workflow in this file of the folder, as it is now; the one of the parent where absent.
+        #[serde(default)]
+        #[ts(optional = nullable)]
+        path: Option<String>,
+    },
     /// The executions that this one comes from, and all that come from them. → `Response::Forks`
     Forks { execution_id: ExecutionId },
     /// → `Response::Comparison`

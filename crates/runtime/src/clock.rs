@@ -10,7 +10,7 @@ use std::{
 };
 
 use protocol::Millis;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 /// The system's clock, or a simulated one on which waiting takes no time. The second part says by how much the
 /// system's clock is behind one that others go by.
@@ -31,6 +31,8 @@ struct Simulated {
     /// Of the sleepers, those with a message in hand.
     asleep: usize,
     slept: u64,
+    /// Rings when somebody with a message in hand goes to sleep.
+    told: watch::Sender<u64>,
     sleepers: BTreeMap<(Millis, u64), Sleeper>,
 }
 
@@ -107,6 +109,17 @@ impl Clock {
         // The clock lives as long as its sleepers, so the only answer is that it is time.
         let _ = (&mut resting.woken).await;
         std::mem::forget(resting);
+    }
+
+    /// Messages in hand that sleep on a simulated clock. While one message is held that clock stands still, and these do
+    /// not wake.
+    pub fn asleep(&self) -> usize {
+        self.0.as_ref().map_or(0, |simulated| lock(simulated).asleep)
+    }
+
+    /// Changes when somebody with a message in hand goes to sleep; `None` on the system's clock.
+    pub fn sleepers(&self) -> Option<watch::Receiver<u64>> {
+        self.0.as_ref().map(|simulated| lock(simulated).told.subscribe())
     }
 
     /// Waits until a moment, with no message in hand. Whoever is woken counts as busy until it says
@@ -195,7 +208,10 @@ impl Simulated {
     fn register(&mut self, due: Millis, in_hand: bool) -> oneshot::Receiver<()> {
         let (waker, woken) = oneshot::channel();
         self.slept += 1;
-        self.asleep += usize::from(in_hand);
+        if in_hand {
+            self.asleep += 1;
+            self.told.send_replace(self.slept);
+        }
         self.sleepers.insert((due, self.slept), Sleeper { waker, in_hand });
         woken
     }

@@ -17,6 +17,8 @@ pub struct Start {
     pub starts: Option<Vec<NodeId>>,
     /// The execution it is forked from, where it is.
     pub origin: Option<Origin>,
+    /// The only node that runs, with what leads to it; all of them where absent.
+    pub until: Option<NodeId>,
 }
 
 impl Start {
@@ -33,6 +35,7 @@ impl Start {
             input: self.input.clone(),
             starts: self.starts.clone().unwrap_or_else(everywhere),
             origin: self.origin.clone(),
+            until: self.until.clone(),
         })
     }
 }

@@ -48,8 +48,7 @@ pub enum Rest {
 impl Session {
     /// Breakpoints, pins and mocks of a workflow.
     pub async fn controls(&self, path: &str) -> Result<Controls, Problem> {
-        let (controls, _) = self.store.controls(path).await.map_err(|error| from_store(&error))?;
-        Ok(controls)
+        self.store.controls(path).await.map_err(|error| from_store(&error))
     }
 
     /// Keeps them; executions of the workflow that are under way heed them from now on.
@@ -133,24 +132,21 @@ impl Session {
     /// Waits until nothing of an execution moves any more.
     pub async fn until_rest(&self, id: &ExecutionId) -> Result<Rest, Problem> {
         let mut feed = self.engine.feed();
-        let mut changes = self.gate.changes();
+        let (mut changes, mut sleepers) = (self.gate.changes(), self.clock.sleepers());
         loop {
             let Some(now) = self.engine.at_rest(id) else { return Ok(Rest::Ended) };
             let held = self.gate.held_count(id);
-            let is_still = now.ready == 0 && now.in_hand == held;
+            // A simulated clock stands still while something is held: who sleeps by it does not move either.
+            let asleep = if held > 0 { self.clock.asleep() } else { 0 };
+            let is_still = now.ready == 0 && now.in_hand <= held + asleep;
             // Both were looked at one after the other; they belong together if nothing has happened in between.
             if is_still && self.engine.at_rest(id) == Some(now) {
                 return Ok(Rest::Still { held, next_due: now.next_due });
             }
-            let held_changed = async {
-                match &mut changes {
-                    Some(changes) => changes.changed().await.is_ok(),
-                    None => std::future::pending().await,
-                }
-            };
             let goes_on = tokio::select! {
                 group = feed.recv() => group.is_some(),
-                changed = held_changed => changed,
+                changed = rings(&mut changes) => changed,
+                changed = rings(&mut sleepers) => changed,
             };
             if !goes_on {
                 return Err(self.until_trouble().await);
@@ -191,22 +187,30 @@ impl Session {
         Ok(())
     }
 
-    /// Nodes behind pins and mocks that were changed since the execution began.
+    /// Nodes behind pins and mocks that were set, changed or removed since the execution began.
     async fn stale(&self, id: &ExecutionId) -> Result<Vec<NodeId>, Problem> {
         let Ok(view) = self.execution(id).await else { return Err(unknown(id)) };
         let Some(path) = &view.summary.path else { return Ok(Vec::new()) };
-        let stored = self.store.controls(path).await;
-        let (controls, changed_at) = stored.map_err(|error| from_store(&error))?;
-        if changed_at <= view.summary.started_at {
+        let mut changed = self.store.mocks_changed(path).await.map_err(|error| from_store(&error))?;
+        changed.retain(|_, at| *at > view.summary.started_at);
+        if changed.is_empty() {
             return Ok(Vec::new());
         }
         let definition = serde_json::to_vec(&view.definition).unwrap_or_default();
         let Some(plan) = engine::load_once(&definition).plan else { return Ok(Vec::new()) };
-        let pinned = controls.mocks.iter().filter_map(|mock| plan.node(&mock.node_id));
-        let mut behind: Vec<usize> = pinned.flat_map(|node| plan.downstream(node)).collect();
+        let mocked = changed.keys().filter_map(|node| plan.node(node));
+        let mut behind: Vec<usize> = mocked.flat_map(|node| plan.downstream(node)).collect();
         behind.sort_unstable();
         behind.dedup();
         Ok(behind.into_iter().map(|node| plan.nodes[node].id.clone()).collect())
+    }
+}
+
+/// Waits for a ring; for ever where there is no bell.
+async fn rings(bell: &mut Option<tokio::sync::watch::Receiver<u64>>) -> bool {
+    match bell {
+        Some(bell) => bell.changed().await.is_ok(),
+        None => std::future::pending().await,
     }
 }
 
@@ -217,22 +221,22 @@ pub(crate) async fn take_up(store: &Store, gate: &Gate, events: &[Event]) -> Res
         return Ok(());
     };
     let controls = match &started.path {
-        Some(path) => store.controls(path).await.map_err(|error| from_store(&error))?.0,
+        Some(path) => store.controls(path).await.map_err(|error| from_store(&error))?,
         None => Controls::default(),
     };
-    let past = match &started.origin {
-        Some(origin) => {
-            let ledger = recording::Ledger::begin(events).map_err(|error| from_ledger(&error))?;
-            Some(past_of(store, ledger.plan(), origin).await?)
-        }
-        None => None,
-    };
-    if controls.is_empty() && past.is_none() {
+    if controls.is_empty() && started.origin.is_none() && started.until.is_none() {
         return Ok(());
     }
+    let ledger = recording::Ledger::begin(events).map_err(|error| from_ledger(&error))?;
+    let past = match &started.origin {
+        Some(origin) => Some(past_of(store, ledger.plan(), origin).await?),
+        None => None,
+    };
+    let only = started.until.as_ref().map(|node| leading_to(ledger.plan(), node)).transpose()?;
     gate.attach(execution_id, |settings| {
         heed(settings, controls);
         settings.past = past.map(|past| Arc::new(Recorded(past)) as Arc<dyn Answers>);
+        settings.only = only;
     });
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! Executions that take their past from another one.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use engine::Plan;
 use protocol::{
-    Again, Event, ExecutionId, ExecutionStarted, Fact, ForkBranch, ForkEdit, ForkPreview, ForkWish, Origin,
-    Payload, Problem, ProblemCode, RunOptions,
+    Again, Event, ExecutionId, ExecutionStarted, Fact, ForkBranch, ForkEdit, ForkPreview, ForkWish, Millis,
+    NodeId, Origin, Payload, Problem, ProblemCode, RunOptions,
 };
 use recording::{
     Ledger, Store,
@@ -16,9 +16,6 @@ use crate::{
     Session, Started, events,
     problem::{from_ledger, from_store},
 };
-
-/// Executions that are looked through for forks.
-const LOOKED_THROUGH: u32 = 10_000;
 
 /// The parent's part of a fork.
 struct Parent {
@@ -31,13 +28,33 @@ struct Parent {
 impl Session {
     /// What a fork would ask of the world outside. Nothing is asked, and nothing is started.
     pub async fn preview_fork(&self, id: &ExecutionId, wish: &ForkWish) -> Result<ForkPreview, Problem> {
-        let Parent { started, plan, past, .. } = self.parent(id, wish).await?;
+        self.preview_fork_into(id, wish, None).await
+    }
+
+    /// The same for a fork that runs another workflow.
+    pub async fn preview_fork_into(
+        &self,
+        id: &ExecutionId,
+        wish: &ForkWish,
+        workflow: Option<Arc<Plan>>,
+    ) -> Result<ForkPreview, Problem> {
+        let Parent { started, plan, past, .. } = self.parent(id, wish, workflow).await?;
         preview(&plan, started, &past).map_err(|error| from_ledger(&error))
     }
 
     /// Starts a fork. The parent is only read.
     pub async fn fork(&self, id: &ExecutionId, wish: &ForkWish) -> Result<Started, Problem> {
-        let Parent { started, plan, origin, past } = self.parent(id, wish).await?;
+        self.fork_into(id, wish, None).await
+    }
+
+    /// Starts a fork that runs another workflow: nodes that are not as they were do their work.
+    pub async fn fork_into(
+        &self,
+        id: &ExecutionId,
+        wish: &ForkWish,
+        workflow: Option<Arc<Plan>>,
+    ) -> Result<Started, Problem> {
+        let Parent { started, plan, origin, past } = self.parent(id, wish, workflow).await?;
         let beginning = crate::Beginning {
             name: started.workflow_id.to_string(),
             path: started.path,
@@ -50,10 +67,23 @@ impl Session {
         self.begin(plan, beginning).await
     }
 
-    async fn parent(&self, id: &ExecutionId, wish: &ForkWish) -> Result<Parent, Problem> {
+    /// The workflow in a file of the folder, as it is now.
+    pub(crate) fn edited_workflow(&self, path: Option<&str>) -> Result<Option<Arc<Plan>>, Problem> {
+        let load = |path: &str| crate::runnable(self.library()?.load(path)?, path);
+        path.map(load).transpose()
+    }
+
+    async fn parent(
+        &self,
+        id: &ExecutionId,
+        wish: &ForkWish,
+        workflow: Option<Arc<Plan>>,
+    ) -> Result<Parent, Problem> {
         let recorded = self.recorded(id).await?;
-        let ledger = Ledger::begin(&recorded).map_err(|error| from_ledger(&error))?;
-        let plan = Arc::clone(ledger.plan());
+        let plan = match workflow {
+            Some(plan) => plan,
+            None => Arc::clone(Ledger::begin(&recorded).map_err(|error| from_ledger(&error))?.plan()),
+        };
         let origin = origin_of(id, &recorded, wish);
         let past = Past::new(&plan, &recorded, &origin).map_err(|error| from_fork(&error))?;
         let Some(Event { fact: Fact::ExecutionStarted(started), .. }) = recorded.into_iter().next() else {
@@ -63,32 +93,15 @@ impl Session {
             Some(ForkEdit::Input { value }) => Payload::new(value.clone()),
             Some(ForkEdit::Context { .. } | ForkEdit::Output { .. }) | None => started.input.clone(),
         };
-        let started = ExecutionStarted { input, origin: Some(origin.clone()), ..started };
+        let starts = starts_of(&plan, &started.starts);
+        let origin_written = Some(origin.clone());
+        let started = ExecutionStarted { input, origin: origin_written, starts, until: None, ..started };
         Ok(Parent { started, plan, origin, past })
     }
 
     /// The tree an execution belongs to: where it comes from, and everything that comes from there.
     pub async fn forks(&self, id: &ExecutionId) -> Result<Vec<ForkBranch>, Problem> {
-        let all = self.store.executions(LOOKED_THROUGH).await.map_err(|error| from_store(&error))?;
-        let origin = |id: &ExecutionId| {
-            let found = all.iter().find(|summary| summary.execution_id == *id);
-            found.and_then(|summary| summary.origin.clone())
-        };
-        let mut root = id.clone();
-        // An execution is younger than its parent, so this comes to an end.
-        while let Some(origin) = origin(&root) {
-            root = origin.parent;
-        }
-        let mut tree = BTreeSet::from([root.clone()]);
-        let mut branches = vec![ForkBranch { execution_id: root, origin: None }];
-        // Newest first: parents come before their forks the other way round.
-        for summary in all.into_iter().rev() {
-            if summary.origin.as_ref().is_some_and(|origin| tree.contains(&origin.parent)) {
-                tree.insert(summary.execution_id.clone());
-                branches.push(ForkBranch { execution_id: summary.execution_id, origin: summary.origin });
-            }
-        }
-        Ok(branches)
+        crate::look::forks(&self.store, id).await
     }
 }
 
@@ -96,6 +109,30 @@ impl Session {
 pub(crate) async fn past_of(store: &Store, plan: &Plan, origin: &Origin) -> Result<Past, Problem> {
     let recorded = events(store, &origin.parent).await?;
     Past::new(plan, &recorded, origin).map_err(|error| from_fork(&error))
+}
+
+/// Where the parent was started, as far as that is still there; at every start of the workflow where nothing of it is.
+fn starts_of(plan: &Plan, parent: &[NodeId]) -> Vec<NodeId> {
+    let all = || plan.starts.iter().map(|&node| plan.nodes[node].id.clone());
+    let kept: Vec<NodeId> = all().filter(|id| parent.contains(id)).collect();
+    if kept.is_empty() { all().collect() } else { kept }
+}
+
+/// Ends an interrupted fork whose parent is gone: what it would have been answered is not known any more.
+pub(crate) async fn end_what_lost_its_parent(
+    store: &Store,
+    events: &[Event],
+    now: Millis,
+) -> Result<bool, Problem> {
+    let Some(Fact::ExecutionStarted(started)) = events.first().map(|event| &event.fact) else {
+        return Ok(false);
+    };
+    let Some(Origin { parent, .. }) = &started.origin else { return Ok(false) };
+    if store.span(parent, 1).await.map_err(|error| from_store(&error))?.is_some() {
+        return Ok(false);
+    }
+    let message = format!("it was interrupted and cannot go on: {parent}, which it is a fork of, is gone");
+    crate::hidden::end(store, events, now, message).await
 }
 
 fn origin_of(parent: &ExecutionId, recorded: &[Event], wish: &ForkWish) -> Origin {

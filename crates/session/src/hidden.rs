@@ -23,8 +23,21 @@ pub fn rules(file: Option<&Path>) -> Result<Redaction, Problem> {
 
 /// Ends an interrupted execution whose values were hidden: it would send the marks of hidden values instead of them.
 pub async fn end_what_lost_values(store: &Store, events: &[Event], now: Millis) -> Result<bool, Problem> {
-    let Some(last) = events.last().filter(|_| recording::lost_values(events)) else { return Ok(false) };
+    if !recording::lost_values(events) {
+        return Ok(false);
+    }
     let message = "it was interrupted and cannot go on: values of it were hidden when they were recorded";
+    end(store, events, now, message).await
+}
+
+/// Ends an execution that cannot go on, and says why.
+pub async fn end(
+    store: &Store,
+    events: &[Event],
+    now: Millis,
+    message: impl Into<String>,
+) -> Result<bool, Problem> {
+    let Some(last) = events.last() else { return Ok(false) };
     let error = Some(NodeError::new(ErrorCode::Cancelled, message));
     let fact = Fact::ExecutionEnded(ExecutionEnded { status: ExecutionStatus::Halted, error });
     let end = Event { execution_id: last.execution_id.clone(), seq: last.seq + 1, at: now, fact };

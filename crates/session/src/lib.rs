@@ -60,6 +60,9 @@ pub enum Keep {
     At(PathBuf),
     /// Nowhere: a store that is removed with the session.
     Nowhere,
+    /// Not even there: events are made, followed and forgotten. For measuring what it costs to write them; nothing that
+    /// has happened can be looked at.
+    Unrecorded,
 }
 
 pub struct Options {
@@ -143,9 +146,10 @@ struct Beginning {
 
 impl Session {
     pub async fn open(options: Options) -> Result<Self, Problem> {
+        let unrecorded = matches!(options.keep, Keep::Unrecorded);
         let (path, temporary) = match options.keep {
             Keep::At(path) => (path, None),
-            Keep::Nowhere => {
+            Keep::Nowhere | Keep::Unrecorded => {
                 let folder = tempfile::tempdir()
                     .map_err(|error| problem::from_io("make a temporary store", &error))?;
                 (folder.path().join("run.db"), Some(folder))
@@ -154,7 +158,10 @@ impl Session {
         let redaction = hidden::rules(options.reach.redaction.as_deref())?;
         let store = Store::open(&path, Access::Write).await.map_err(|error| from_store(&error))?;
         let store = Arc::new(store.hiding(redaction));
-        let engine = Embedded::open(Arc::clone(&store), options.clock.clone());
+        let engine = match unrecorded {
+            true => Embedded::unrecorded(options.clock.clone()),
+            false => Embedded::open(Arc::clone(&store), options.clock.clone()),
+        };
         let local: Arc<dyn LocalEngine> = engine.clone();
         let gate = Gate::local(&local, options.clock.clone());
         let live = Live::follow(engine.feed(), gate.clone());
@@ -162,7 +169,9 @@ impl Session {
         if options.recover {
             for id in store.unfinished().await.map_err(|error| from_store(&error))? {
                 let events = store.events(&id).await.map_err(|error| from_store(&error))?;
-                if hidden::end_what_lost_values(&store, &events, options.clock.now()).await? {
+                if hidden::end_what_lost_values(&store, &events, options.clock.now()).await?
+                    || fork::end_what_lost_its_parent(&store, &events, options.clock.now()).await?
+                {
                     continue;
                 }
                 control::take_up(&store, &gate, &events).await?;
@@ -282,12 +291,14 @@ impl Session {
             Request::Control { execution_id, command } => {
                 self.control(&execution_id, &command).await.map(|view| Response::Control(Box::new(view)))
             }
-            Request::ForkPreview { execution_id, wish } => {
-                let preview = self.preview_fork(&execution_id, &wish).await;
+            Request::ForkPreview { execution_id, wish, path } => {
+                let workflow = self.edited_workflow(path.as_deref())?;
+                let preview = self.preview_fork_into(&execution_id, &wish, workflow).await;
                 preview.map(|preview| Response::ForkPreview(Box::new(preview)))
             }
-            Request::Fork { execution_id, wish } => {
-                let started = self.fork(&execution_id, &wish).await?;
+            Request::Fork { execution_id, wish, path } => {
+                let workflow = self.edited_workflow(path.as_deref())?;
+                let started = self.fork_into(&execution_id, &wish, workflow).await?;
                 Ok(Response::Started { execution_id: started.execution_id })
             }
             Request::Forks { execution_id } => self.forks(&execution_id).await.map(Response::Forks),
@@ -386,7 +397,8 @@ impl Session {
 
     async fn begin(&self, plan: Arc<Plan>, beginning: Beginning) -> Result<Started, Problem> {
         let Beginning { name, path, input, starts, origin, past, options } = beginning;
-        let start = Start { starts, origin, ..wish(plan, &name, path, input)? };
+        let until = options.until.clone();
+        let start = Start { starts, origin, until, ..wish(plan, &name, path, input)? };
         let execution_id = start.execution_id.clone();
         self.prepare_gate(&execution_id, &start.plan, start.path.as_deref(), past, &options).await?;
         let statuses = Statuses::new(execution_id.clone(), self.engine.feed());
@@ -517,6 +529,7 @@ fn wish(plan: Arc<Plan>, name: &str, path: Option<String>, input: Option<Payload
         path,
         starts: None,
         origin: None,
+        until: None,
     })
 }
 

@@ -35,6 +35,9 @@ pub fn from_store(error: &StoreError) -> Problem {
 pub fn from_engine(error: &EmbeddedError) -> Problem {
     match error {
         EmbeddedError::Store(error) => from_store(error),
+        EmbeddedError::Unkept { error: cause, .. } => {
+            Problem { message: error.to_string(), ..from_store(cause) }
+        }
         EmbeddedError::Ledger(error) => from_ledger(error),
         EmbeddedError::NotRunning(_) => {
             Problem::new(ProblemCode::NotFound, error.to_string(), "it may have ended already")

@@ -120,6 +120,10 @@ hits: Array<number>,
  */
 log: Array<Logged>, 
 /**
+ * Older lines that were not kept.
+ */
+log_dropped?: number, 
+/**
  * Nodes behind a pin or mock that was changed after the execution began: what they show is not what a run would
  * give now.
  */
@@ -728,7 +732,15 @@ at?: number, } | { "type": "barrier", execution_id: ExecutionId, node_id: NodeId
 /**
  * As it was after this many events; as it is now where absent.
  */
-at?: number, } | { "type": "waits" } | { "type": "timeline", execution_id: ExecutionId, } | { "type": "view_at", execution_id: ExecutionId, when: When, } | { "type": "record", execution_id: ExecutionId, } | { "type": "controls", path: string, } | { "type": "set_controls", path: string, controls: Controls, } | { "type": "held", execution_id: ExecutionId, } | { "type": "control", execution_id: ExecutionId, command: Command, } | { "type": "fork_preview", execution_id: ExecutionId, wish: ForkWish, } | { "type": "fork", execution_id: ExecutionId, wish: ForkWish, } | { "type": "forks", execution_id: ExecutionId, } | { "type": "compare", a: ExecutionId, b: ExecutionId, } | { "type": "explain", execution_id: ExecutionId, node_id?: NodeId | null, key?: LineageKey | null, } | { "type": "verify", execution_id: ExecutionId, } | { "type": "import", file: string, } | { "type": "notes", execution_id: ExecutionId, } | { "type": "add_note", execution_id: ExecutionId, position: number, node_id?: NodeId | null, text: string, };
+at?: number, } | { "type": "waits" } | { "type": "timeline", execution_id: ExecutionId, } | { "type": "view_at", execution_id: ExecutionId, when: When, } | { "type": "record", execution_id: ExecutionId, } | { "type": "controls", path: string, } | { "type": "set_controls", path: string, controls: Controls, } | { "type": "held", execution_id: ExecutionId, } | { "type": "control", execution_id: ExecutionId, command: Command, } | { "type": "fork_preview", execution_id: ExecutionId, wish: ForkWish, 
+/**
+ * Runs the workflow in this file of the folder, as it is now; the one of the parent where absent.
+ */
+path?: string | null, } | { "type": "fork", execution_id: ExecutionId, wish: ForkWish, 
+/**
+ * Runs the workflow in this file of the folder, as it is now; the one of the parent where absent.
+ */
+path?: string | null, } | { "type": "forks", execution_id: ExecutionId, } | { "type": "compare", a: ExecutionId, b: ExecutionId, } | { "type": "explain", execution_id: ExecutionId, node_id?: NodeId | null, key?: LineageKey | null, } | { "type": "verify", execution_id: ExecutionId, } | { "type": "import", file: string, } | { "type": "notes", execution_id: ExecutionId, } | { "type": "add_note", execution_id: ExecutionId, position: number, node_id?: NodeId | null, text: string, };
 
 export type Response = { "type": "snapshot", "data": Snapshot } | { "type": "started", "data": { execution_id: ExecutionId, } } | { "type": "done" } | { "type": "execution", "data": ExecutionView } | { "type": "executions", "data": ExecutionPage } | { "type": "found", "data": Found } | { "type": "node_detail", "data": NodeDetail } | { "type": "items", "data": ItemGrid } | { "type": "item", "data": ItemDetail } | { "type": "barrier", "data": BarrierView } | { "type": "waits", "data": WaitBoard } | { "type": "timeline", "data": Timeline } | { "type": "past", "data": PastView } | { "type": "recording", "data": Recording } | { "type": "controls", "data": Controls } | { "type": "control", "data": ControlView } | { "type": "fork_preview", "data": ForkPreview } | { "type": "forks", "data": Array<ForkBranch> } | { "type": "comparison", "data": ComparisonView } | { "type": "explanation", "data": ExplanationView } | { "type": "verified", "data": VerifiedView } | { "type": "notes", "data": Array<Note> };
 

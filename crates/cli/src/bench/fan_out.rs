@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::Arc};
 
 use engine::{Limits, Plan};
-use protocol::{ExecutionStatus, Payload};
+use protocol::{ExecutionId, ExecutionStatus, Payload};
 use runtime::Clock;
 use serde_json::{Value, json};
 use session::{Keep, Options, Reach, Session, runnable};
@@ -51,7 +51,7 @@ pub async fn measure_ballast(items: usize) -> Result<Value, CommandError> {
     Ok(json!({"plain": times(plain), "heavy": times(heavy)}))
 }
 
-fn plan() -> Result<Arc<Plan>, CommandError> {
+pub fn plan() -> Result<Arc<Plan>, CommandError> {
     plan_of(vec![edit(), json!({"id": "work", "type": "simulate", "parameters": {"output": "$json"}})])
 }
 
@@ -109,11 +109,31 @@ pub async fn measure_handles(items: usize) -> Result<Value, CommandError> {
     Ok(json!({"plain": times(plain), "handles": times(handles)}))
 }
 
-async fn once(plan: &Arc<Plan>, items: usize, ballast_bytes: usize) -> Result<Run, CommandError> {
-    let folder = tempfile::tempdir().map_err(|error| CommandError::io("make a temporary folder", &error))?;
-    let path = folder.path().join("bench.db");
+/// With everything written down, and with nothing: the same engine makes the same events and folds them into the same
+/// view, and forgets them. They take turns, as above.
+pub async fn measure_recorder(items: usize) -> Result<Value, CommandError> {
+    let plan = plan()?;
+    let (mut recorded, mut forgotten) = (Vec::new(), Vec::new());
+    for _ in 0..2 * repeats(items) {
+        recorded.push(once(&plan, items, 0).await?.millis);
+        let session = open_as(Keep::Unrecorded).await?;
+        let began = tokio::time::Instant::now();
+        run(&session, &plan, Some(input(items, 0))).await?;
+        forgotten.push(millis_since(began));
+        session.close().await?;
+    }
+    Ok(json!({"recorded": times(recorded), "forgotten": times(forgotten)}))
+}
+
+pub fn input(items: usize, ballast_bytes: usize) -> Payload {
     let objects: Vec<Value> = (0..items).map(|n| json!({"n": n})).collect();
-    let input = Payload::new(json!({"items": objects, "ballast": "x".repeat(ballast_bytes)}));
+    Payload::new(json!({"items": objects, "ballast": "x".repeat(ballast_bytes)}))
+}
+
+async fn once(plan: &Arc<Plan>, items: usize, ballast_bytes: usize) -> Result<Run, CommandError> {
+    let folder = temporary()?;
+    let path = folder.path().join("bench.db");
+    let input = input(items, ballast_bytes);
     let session = open(&path).await?;
     let began = tokio::time::Instant::now();
     run(&session, plan, Some(input)).await?;
@@ -123,16 +143,28 @@ async fn once(plan: &Arc<Plan>, items: usize, ballast_bytes: usize) -> Result<Ru
     Ok(Run { millis, store_bytes: bytes_of(&path).await? })
 }
 
+pub fn temporary() -> Result<tempfile::TempDir, CommandError> {
+    tempfile::tempdir().map_err(|error| CommandError::io("make a temporary folder", &error))
+}
+
 pub async fn open(path: &Path) -> Result<Session, CommandError> {
-    let (keep, clock) = (Keep::At(path.to_owned()), Clock::system());
+    open_as(Keep::At(path.to_owned())).await
+}
+
+async fn open_as(keep: Keep) -> Result<Session, CommandError> {
+    let clock = Clock::system();
     Ok(Session::open(Options { keep, folder: None, clock, recover: false, reach: Reach::default() }).await?)
 }
 
 /// From the wish to start until the end is durable and told.
-pub async fn run(session: &Session, plan: &Arc<Plan>, input: Option<Payload>) -> Result<(), CommandError> {
+pub async fn run(
+    session: &Session,
+    plan: &Arc<Plan>,
+    input: Option<Payload>,
+) -> Result<ExecutionId, CommandError> {
     let started = session.start(Arc::clone(plan), "bench", None, input).await?;
     match started.statuses.end().await {
-        Some(ExecutionStatus::Completed) => Ok(()),
+        Some(ExecutionStatus::Completed) => Ok(started.execution_id),
         Some(ExecutionStatus::Failed | ExecutionStatus::Halted) | None => {
             Err(CommandError::usage("the benchmark did not complete", "run `make test`"))
         }

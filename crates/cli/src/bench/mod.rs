@@ -3,9 +3,11 @@
 
 mod cluster;
 mod fan_out;
+mod gate;
 mod hop;
 mod node_red;
 mod part;
+mod recordings;
 mod report;
 mod skeleton;
 
@@ -47,6 +49,9 @@ pub struct BenchArguments {
 /// The number of items at which systems are compared.
 const COMPARED: usize = 10_000;
 
+/// Events of the recording that is looked into.
+const LONG: usize = 100_000;
+
 pub async fn bench(arguments: BenchArguments) -> Result<Outcome, CommandError> {
     match arguments.part {
         Some(Part::Cluster) => measure_cluster(&arguments).await?,
@@ -82,6 +87,13 @@ fn compare(arguments: &BenchArguments) -> Result<(), CommandError> {
         Some(Ok(measured)) => report.node_red(&measured)?,
         Some(Err(reason)) => say(&format!("Node-RED was not measured: {reason}"))?,
         None => say("Node-RED was not measured; `make bench` does that")?,
+    }
+    report.recorder(&part::in_child(Part::Recorder, COMPARED)?)?;
+    report.gate(&part::in_child(Part::Gate, COMPARED)?)?;
+    report.seek(&part::in_child(Part::Seek, LONG)?)?;
+    report.compare(&part::in_child(Part::Compare, COMPARED)?);
+    if arguments.most >= LONG {
+        report.store(&part::in_child(Part::Store, LONG)?)?;
     }
     report.end()
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-use super::{fan_out, hop, skeleton};
+use super::{fan_out, gate, hop, recordings, skeleton};
 use crate::outcome::CommandError;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -20,6 +20,16 @@ pub enum Part {
     Hop,
     /// The least that any engine would have to do.
     Skeleton,
+    /// F(N) with and without writing anything down.
+    Recorder,
+    /// F(N) without a gate and behind one that nobody uses.
+    Gate,
+    /// Random moments of a long recording.
+    Seek,
+    /// A store of a million messages.
+    Store,
+    /// Two recordings side by side.
+    Compare,
     /// Two workers on the given servers; says what it has measured itself.
     Cluster,
 }
@@ -31,6 +41,11 @@ impl Part {
             Self::Ballast => fan_out::measure_ballast(items).await,
             Self::Handles => fan_out::measure_handles(items).await,
             Self::Hop => hop::measure().await,
+            Self::Recorder => fan_out::measure_recorder(items).await,
+            Self::Gate => gate::measure(items).await,
+            Self::Seek => recordings::measure_seek(items).await,
+            Self::Store => recordings::measure_store().await,
+            Self::Compare => recordings::measure_compare(items).await,
             Self::Cluster => Ok(Value::Null),
             Self::Skeleton => skeleton::measure(items).await.map_err(|error| {
                 CommandError::io("measure the bare skeleton", &std::io::Error::other(error))
@@ -45,6 +60,11 @@ impl Part {
             Self::Handles => "handles",
             Self::Hop => "hop",
             Self::Skeleton => "skeleton",
+            Self::Recorder => "recorder",
+            Self::Gate => "gate",
+            Self::Seek => "seek",
+            Self::Store => "store",
+            Self::Compare => "compare",
             Self::Cluster => "cluster",
         }
     }

@@ -126,6 +126,82 @@ impl Report {
         Ok(())
     }
 
+    pub fn recorder(&mut self, part: &Value) -> Result<(), CommandError> {
+        let (recorded, forgotten) = (number(part, "/recorded/best"), number(part, "/forgotten/best"));
+        say(&format!(
+            "F(10,000) with recording off: the same engine makes the same events, folds and tells them, and writes \
+             none: {}; with recording on, until all of it is durable: {}",
+            millis(forgotten),
+            millis(recorded)
+        ))?;
+        let cost = 100.0 * (recorded / forgotten - 1.0);
+        self.target("recording, % of F(10,000) with recording off in memory", Some(cost), "≤ 25", "");
+        self.record.insert("recorder".to_owned(), part.clone());
+        Ok(())
+    }
+
+    pub fn gate(&mut self, part: &Value) -> Result<(), CommandError> {
+        let best = |which: &str| number(part, &format!("/{which}/best"));
+        say(&format!(
+            "F(10,000) without a gate {}, behind one that nobody uses {}, while another execution is debugged {}",
+            millis(best("none")),
+            millis(best("idle")),
+            millis(best("attached"))
+        ))?;
+        self.target("an idle gate, % of F(10,000) without one", Some(percent_over(part, "idle")), "", "≤ 2");
+        let attached = percent_over(part, "attached");
+        self.target("the same while another execution is debugged", Some(attached), "", "");
+        self.record.insert("gate".to_owned(), part.clone());
+        Ok(())
+    }
+
+    pub fn seek(&mut self, part: &Value) -> Result<(), CommandError> {
+        let figure = |name: &str| millis(number(part, name));
+        say(&format!(
+            "{} random moments of a recording of {} events: p50 {}, p95 {}; the first, without snapshots, {}",
+            number(part, "/seeks"),
+            number(part, "/events"),
+            figure("/p50"),
+            figure("/p95"),
+            figure("/first")
+        ))?;
+        let p95 = Some(number(part, "/p95"));
+        self.target("seek in a recording of 100,000 events, p95, ms", p95, "≤ 50", "");
+        self.record.insert("seek".to_owned(), part.clone());
+        Ok(())
+    }
+
+    pub fn store(&mut self, part: &Value) -> Result<(), CommandError> {
+        let figure = |name: &str| millis(number(part, name));
+        say(&format!(
+            "a store of {} messages ({} events, {:.0} MB) in {} executions: indexed once in {:.0} s; {} searches, p50 {}, \
+             p95 {}, slowest {} for {}",
+            number(part, "/messages"),
+            number(part, "/events"),
+            number(part, "/bytes") / 1e6,
+            number(part, "/executions"),
+            number(part, "/indexing") / 1_000.0,
+            number(part, "/search/searches"),
+            figure("/search/p50"),
+            figure("/search/p95"),
+            figure("/search/slowest"),
+            part["search"]["slowest_for"]
+        ))?;
+        // Every program that lists them is the first one once, so here the middle counts and not the best.
+        let listing = Some(number(part, "/listing/median"));
+        self.target("open a store of 2,000,000 events and list it, ms", listing, "≤ 1000", "");
+        let search = Some(number(part, "/search/p95"));
+        self.target("search over 1,000,000 messages, p95, ms", search, "≤ 300", "");
+        self.record.insert("store".to_owned(), part.clone());
+        Ok(())
+    }
+
+    pub fn compare(&mut self, part: &Value) {
+        let median = Some(number(part, "/millis/median"));
+        self.target("read and compare two runs of F(10,000), ms", median, "≤ 2000", "");
+        self.record.insert("compare".to_owned(), part.clone());
+    }
+
     pub fn end(mut self) -> Result<(), CommandError> {
         let bytes = || self.fan_outs.iter().map(|figure| figure.bytes_per_item);
         let (least, most) = (bytes().fold(f64::MAX, f64::min), bytes().fold(0.0, f64::max));
@@ -171,6 +247,11 @@ fn millis(millis: f64) -> String {
 /// A part that lacks a figure shows as 0, which nobody takes for a measurement.
 fn number(part: &Value, pointer: &str) -> f64 {
     part.pointer(pointer).and_then(Value::as_f64).unwrap_or_default()
+}
+
+/// How much longer than without a gate.
+fn percent_over(part: &Value, which: &str) -> f64 {
+    100.0 * (number(part, &format!("/{which}/best")) / number(part, "/none/best") - 1.0)
 }
 
 fn load() -> String {

@@ -6,7 +6,7 @@ use std::{path::Path, sync::Arc};
 use engine::Plan;
 use protocol::{
     Breakpoint, Command, ControlView, Controls, Edit, Event, ExecutionId, ForkWish, HeldMessage, LineageKey,
-    MessageId, NodeId, Payload, PayloadView, Request, Response, RunOptions, When,
+    MessageId, Mock, NodeId, Payload, PayloadView, Request, Response, RunOptions, When,
 };
 use serde_json::Value;
 use session::{Rest, Session};
@@ -51,6 +51,9 @@ impl<'s> Desk<'s> {
         if !controls.breakpoints.is_empty() {
             say(&format!("{} breakpoint(s) from last time", controls.breakpoints.len()))?;
         }
+        if !controls.mocks.is_empty() {
+            say(&format!("{} pin(s) and mock(s) from last time", controls.mocks.len()))?;
+        }
         Ok(Self {
             session,
             plan,
@@ -81,7 +84,12 @@ impl<'s> Desk<'s> {
             Word::Break(breakpoint) => self.add(*breakpoint).await,
             Word::Breakpoints => show::breakpoints(&self.controls.breakpoints),
             Word::Delete(number) => self.delete(number).await,
-            Word::Run(input) => self.run(input).await,
+            Word::Run { input, until } => self.run(input, until).await,
+            Word::Mock(mock) => self.mock(*mock).await,
+            Word::Mocks => show::mocks(&self.controls.mocks),
+            Word::Unmock(number) => self.unmock(number).await,
+            Word::Stale => show::stale(&self.view().await?.stale),
+            Word::Forks => fork::say_tree(&self.session.forks(self.id()?).await?, self.id()?),
             Word::Step => self.command_held(|message_id| Command::Step { message_id }).await,
             Word::Over => self.command_held(|message_id| Command::StepOver { message_id }).await,
             Word::Barrier => self.command_held(|message_id| Command::ToBarrier { message_id }).await,
@@ -131,20 +139,39 @@ impl<'s> Desk<'s> {
         self.keep(controls).await
     }
 
+    /// What was said before of the same node and key counts no more.
+    async fn mock(&mut self, mock: Mock) -> Result<(), CommandError> {
+        let mut controls = self.controls.clone();
+        controls.mocks.retain(|known| (&known.node_id, &known.key) != (&mock.node_id, &mock.key));
+        controls.mocks.push(mock);
+        session::check_controls(&self.plan, &controls)?;
+        self.keep(controls).await?;
+        show::mocks(&self.controls.mocks)
+    }
+
+    async fn unmock(&mut self, number: usize) -> Result<(), CommandError> {
+        let mut controls = self.controls.clone();
+        if !(1..=controls.mocks.len()).contains(&number) {
+            return Err(CommandError::usage(format!("there is no mock {number}"), "see mocks"));
+        }
+        controls.mocks.remove(number - 1);
+        self.keep(controls).await
+    }
+
     async fn keep(&mut self, controls: Controls) -> Result<(), CommandError> {
         self.session.set_controls(&self.key, controls.clone()).await?;
         self.controls = controls;
         Ok(())
     }
 
-    async fn run(&mut self, input: Option<Value>) -> Result<(), CommandError> {
+    async fn run(&mut self, input: Option<Value>, until: Option<NodeId>) -> Result<(), CommandError> {
         if let Some(id) = self.execution.as_ref().filter(|id| self.session.is_running(id)) {
             let message = format!("{id} is under way");
             return Err(CommandError::usage(message, "continue it, or quit and start again"));
         }
         let input = input.map(Payload::new).or_else(|| self.input.clone());
         let (plan, path) = (Arc::clone(&self.plan), Some(self.key.clone()));
-        let options = RunOptions::default();
+        let options = RunOptions { until, ..RunOptions::default() };
         let started = self.session.start_as(plan, &self.name, path, input, options).await?;
         self.open(started.execution_id).await
     }
@@ -202,10 +229,13 @@ impl<'s> Desk<'s> {
         self.position = None;
         let rest = self.session.until_rest(self.id()?).await?;
         let view = self.view().await?;
-        for logged in view.log.iter().skip(self.logged) {
+        if let missed @ 1.. = view.log_dropped.saturating_sub(self.logged) {
+            say(&format!("{missed} lines of logpoints were not kept"))?;
+        }
+        for logged in view.log.iter().skip(self.logged.saturating_sub(view.log_dropped)) {
             show::logged(logged)?;
         }
-        self.logged = view.log.len();
+        self.logged = view.log_dropped + view.log.len();
         match rest {
             Rest::Ended => show::ended(&self.events().await?),
             Rest::Still { held: 0, next_due: Some(due) } => show::resting(due),

@@ -1,8 +1,9 @@
 //! What the debugger says.
 
 use protocol::{
-    BreakPlace, Breakpoint, Change, ControlView, Event, Fact, Firing, GatePlace, HeldMessage, Logged,
-    MessageId, Millis, NodeDetail, NodeId, NodeState, PastView, PayloadView, TimerView, WhyHeld, iso8601,
+    BreakPlace, Breakpoint, Change, ControlView, Event, Fact, Firing, GatePlace, HeldMessage, LineageKey,
+    Logged, MessageId, Millis, Mock, MockAnswer, NodeDetail, NodeId, NodeState, PastView, PayloadView,
+    TimerView, WhyHeld, iso8601,
 };
 use serde_json::json;
 
@@ -21,6 +22,26 @@ pub fn breakpoints(all: &[Breakpoint]) -> Said {
         say(&format!("{}: {}", at + 1, breakpoint(known)))?;
     }
     if all.is_empty() { say("there are no breakpoints") } else { Ok(()) }
+}
+
+pub fn mocks(all: &[Mock]) -> Said {
+    for (at, Mock { node_id, key, answer }) in all.iter().enumerate() {
+        let key = key.as_ref().map(LineageKey::to_string).unwrap_or_default();
+        let answer = match answer {
+            MockAnswer::Output { value } => format!("pinned to {}", short(&value.to_string(), 200)),
+            MockAnswer::Error { message } => format!("fails: {}", plain(message)),
+            MockAnswer::Latency { millis } => format!("takes {millis} ms longer"),
+        };
+        say(&format!("{}: {} {answer}", at + 1, place(node_id, &key)))?;
+    }
+    if all.is_empty() { say("every node does its own work") } else { Ok(()) }
+}
+
+pub fn stale(nodes: &[NodeId]) -> Said {
+    for node in nodes {
+        say(&format!("{}: a pin or mock that leads to it was changed since", plain(node.as_str())))?;
+    }
+    if nodes.is_empty() { say("nothing is stale") } else { Ok(()) }
 }
 
 pub fn breakpoint(breakpoint: &Breakpoint) -> String {

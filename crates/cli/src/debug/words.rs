@@ -1,8 +1,9 @@
 //! The commands of the debugger, as they are typed.
 
-use protocol::{BreakPlace, Breakpoint, NodeId};
+use protocol::{BreakPlace, Breakpoint, Mock, MockAnswer, NodeId};
 use serde_json::Value;
 
+use super::desk::key_of;
 use crate::{edit::Assignment, outcome::CommandError};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -10,7 +11,12 @@ pub enum Word {
     Break(Box<Breakpoint>),
     Breakpoints,
     Delete(usize),
-    Run(Option<Value>),
+    Run { input: Option<Value>, until: Option<NodeId> },
+    Mock(Box<Mock>),
+    Mocks,
+    Unmock(usize),
+    Stale,
+    Forks,
     Step,
     Over,
     Barrier,
@@ -40,7 +46,10 @@ pub const HELP: &str = "\
 break NODE [before|after] [hits N] [item N] [if EXPRESSION | log TEXT]
 break edge EDGE | break error [NODE] | break barrier [NODE]     with the same conditions
 breakpoints, delete N
-run [INPUT]           start, up to the first breakpoint
+run [until NODE] [INPUT]  start, up to the first breakpoint; only that node and what leads to it
+pin NODE [KEY] = JSON, mock NODE [KEY] error TEXT, mock NODE [KEY] latency MILLISECONDS
+mocks, unmock N       what is answered without doing the work; work again
+stale                 nodes whose values are older than a pin or mock that leads to them
 step                  the message does its work; what follows from it is held at its next node
 over                  the same, but a whole fan-out is one step
 barrier               run this item to where its fan-out is gathered
@@ -56,6 +65,7 @@ events [NODE]         the recording, with the number of each event
 back [N], forward [N] look at the execution as it was
 fork [set PATH = JSON] [run NODE…]  go on from where you look, in a new execution
 yes                   start the fork although it asks the outside
+forks                 where this execution comes from, and what comes from it
 help, quit";
 
 impl Word {
@@ -73,7 +83,13 @@ impl Word {
             "break" | "b" => Self::Break(Box::new(breakpoint(rest)?)),
             "breakpoints" => Self::Breakpoints,
             "delete" => Self::Delete(number(rest)?),
-            "run" | "r" => Self::Run(if rest.is_empty() { None } else { Some(json(rest)?) }),
+            "run" | "r" => run(rest)?,
+            "pin" => Self::Mock(Box::new(pin(rest)?)),
+            "mock" => Self::Mock(Box::new(mock(rest)?)),
+            "mocks" => Self::Mocks,
+            "unmock" | "unpin" => Self::Unmock(number(rest)?),
+            "stale" => Self::Stale,
+            "forks" => Self::Forks,
             "step" | "s" => Self::Step,
             "over" | "o" => Self::Over,
             "barrier" => Self::Barrier,
@@ -122,6 +138,49 @@ fn json(text: &str) -> Result<Value, CommandError> {
     })
 }
 
+fn run(text: &str) -> Result<Word, CommandError> {
+    let (until, input) = match text.strip_prefix("until ").map(str::trim_start) {
+        Some(rest) => {
+            let (node, input) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+            (Some(NodeId::from(node)), input.trim())
+        }
+        None => (None, text),
+    };
+    let input = if input.is_empty() { None } else { Some(json(input)?) };
+    Ok(Word::Run { input, until })
+}
+
+fn pin(text: &str) -> Result<Mock, CommandError> {
+    let usage = || missing("pin NODE [KEY] = JSON");
+    let (place, value) = text.split_once(" = ").ok_or_else(usage)?;
+    let mut words = place.split_whitespace();
+    let node_id = NodeId::from(words.next().ok_or_else(usage)?);
+    let key = words.next().map(key_of);
+    match words.next() {
+        None => Ok(Mock { node_id, key, answer: MockAnswer::Output { value: json(value.trim())? } }),
+        Some(_) => Err(usage()),
+    }
+}
+
+fn mock(text: &str) -> Result<Mock, CommandError> {
+    let usage = || missing("mock NODE [KEY] error TEXT, or mock NODE [KEY] latency MILLISECONDS");
+    let answer = |place: &str, answer: MockAnswer| {
+        let mut words = place.split_whitespace();
+        let node_id = NodeId::from(words.next().ok_or_else(usage)?);
+        Ok(Mock { node_id, key: words.next().map(key_of), answer })
+    };
+    match (text.split_once(" error "), text.split_once(" latency ")) {
+        (Some((place, message)), _) => {
+            answer(place, MockAnswer::Error { message: message.trim().to_owned() })
+        }
+        (None, Some((place, millis))) => {
+            let millis = millis.trim().parse().map_err(|_| usage())?;
+            answer(place, MockAnswer::Latency { millis })
+        }
+        (None, None) => Err(usage()),
+    }
+}
+
 fn fork(text: &str) -> Result<Word, CommandError> {
     let (before, run) =
         match text.strip_prefix("run ").map(|run| ("", run)).or_else(|| text.rsplit_once(" run ")) {
@@ -164,10 +223,7 @@ fn breakpoint(text: &str) -> Result<Breakpoint, CommandError> {
         match word {
             "item" => breakpoint.item = Some(index(value)?),
             "hits" => breakpoint.hits = Some(index(value)?),
-            "key" => {
-                // A key is a text in JSON too.
-                breakpoint.key = serde_json::from_value(Value::from(value)).ok();
-            }
+            "key" => breakpoint.key = Some(key_of(value)),
             other => return Err(CommandError::usage(format!("{other:?} is not understood here"), USAGE)),
         }
     }
@@ -227,6 +283,27 @@ mod tests {
         assert_eq!(read("break work log n is $item.n").log.as_deref(), Some("n is $item.n"));
         assert!(Word::parse("break").is_err() && Word::parse("break work sometimes 3").is_err());
         assert!(Word::parse("leap").is_err() && matches!(Word::parse("  # nothing"), Ok(None)));
+    }
+
+    #[test]
+    fn answers_may_be_given_for_a_node_or_for_an_item() {
+        let read = |text: &str| match Word::parse(text) {
+            Ok(Some(Word::Mock(mock))) => *mock,
+            other => panic!("{text}: {other:?}"),
+        };
+        let pinned = read("pin fetch each=7 = {\"a = b\": 1}");
+        assert_eq!((pinned.node_id.as_str(), pinned.key), ("fetch", Some(key_of("each=7"))));
+        assert_eq!(pinned.answer, MockAnswer::Output { value: serde_json::json!({"a = b": 1}) });
+        let failing = read("mock fetch error the server is away");
+        assert_eq!(failing.answer, MockAnswer::Error { message: "the server is away".to_owned() });
+        assert_eq!(read("mock fetch each=1 latency 250").answer, MockAnswer::Latency { millis: 250 });
+        for wrong in ["pin fetch", "pin = 1", "pin a b c = 1", "mock fetch", "mock fetch latency soon"] {
+            assert!(Word::parse(wrong).is_err(), "{wrong}");
+        }
+        let Ok(Some(Word::Run { input, until })) = Word::parse("run until price {\"n\": 1}") else {
+            panic!("no run");
+        };
+        assert_eq!((until, input), (Some("price".into()), Some(serde_json::json!({"n": 1}))));
     }
 
     #[test]

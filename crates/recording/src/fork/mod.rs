@@ -3,7 +3,11 @@
 //! What the parent had done up to the fork is taken as it is, whatever kind of node it was. Behind the fork, nodes that
 //! need nothing from outside work again, so that a change shows; what asks the outside, and what rests, is answered
 //! from the recording unless it was chosen to run.
+//!
+//! A fork may run another workflow. Nodes that are new or were edited do their work, whatever they ask; what comes
+//! behind them is treated as behind any other change.
 
+mod edited;
 mod preview;
 
 use std::collections::{BTreeSet, HashMap};
@@ -14,6 +18,7 @@ use protocol::{
 };
 use serde_json::{Value, json};
 
+use edited::Edited;
 pub use preview::preview;
 
 /// The answers of the parent.
@@ -23,6 +28,7 @@ pub struct Past {
     run: Vec<NodeId>,
     again: Option<Behind>,
     edit: Option<(Place, ForkEdit)>,
+    edited: Edited,
 }
 
 type Place = (NodeId, LineageKey);
@@ -70,12 +76,18 @@ impl Past {
             return Err(ForkError::NoNode(unknown.clone()));
         }
         let edit = origin.edit.clone().map(|edit| edited_place(at, edit)).transpose()?.flatten();
+        let edited = match &origin.again {
+            // What did not fail stays as it was, also where its node was edited.
+            Some(Again::Failed { .. }) => Edited::default(),
+            Some(Again::From { .. }) | None => edited::edited(plan, parent),
+        };
         Ok(Self {
             recorded: recorded(parent),
             position: origin.position,
             run: origin.run.clone(),
             again: origin.again.as_ref().map(|again| behind(plan, parent, again)).transpose()?,
             edit,
+            edited,
         })
     }
 
@@ -124,8 +136,15 @@ impl Past {
     }
 
     fn works_again(&self, message: &Message) -> Standing {
+        if self.edited.nodes.contains(&message.node) {
+            return Standing::Again;
+        }
+        let apart = match self.edited.behind.contains(&message.node) {
+            true => Standing::Follows,
+            false => Standing::Apart,
+        };
         let Some(behind) = self.again.as_ref().filter(|behind| behind.nodes.contains(&message.node)) else {
-            return Standing::Apart;
+            return apart;
         };
         let Some(failed) = &behind.failed else { return Standing::Again };
         let inside = |item: &Lineage| message.lineage.prefix(item.steps().len()) == *item;
@@ -134,7 +153,7 @@ impl Past {
             () if failed.iter().any(inside) => Standing::Again,
             // What gathers the items works with the new ones.
             () if message.node != behind.first && failed.iter().any(around) => Standing::Follows,
-            () => Standing::Apart,
+            () => apart,
         }
     }
 }

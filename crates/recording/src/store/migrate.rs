@@ -11,8 +11,12 @@ use super::file::{Lock, StoreError};
 pub const APPLICATION_ID: i32 = 0x5247_4c53;
 
 /// The step to each format from the one before it. Steps are added at the end and never changed.
-const STEPS: [&str; 3] =
-    [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const STEPS: [&str; 4] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// The format this Runeglass writes.
 pub const SCHEMA_VERSION: i32 = STEPS.len() as i32;

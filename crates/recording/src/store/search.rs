@@ -37,6 +37,12 @@ struct Wanted {
     limit: usize,
 }
 
+/// A row of the index, and the execution and event it stands for.
+type Candidate = (i64, String, i64);
+
+/// Candidates that are looked at together: few enough that a page that is full soon has not read too much.
+const TOGETHER: usize = 64;
+
 /// Executions that were looked up for this page; `None` for one that the filter leaves out.
 type Titles = HashMap<String, Option<(i64, String)>>;
 
@@ -80,11 +86,16 @@ impl Store {
         for _ in 0..MOST_LOOKED_AT.div_ceil(CHUNK as usize) {
             let candidates = self.word_rows(query, before).await?;
             let is_last = candidates.len() < CHUNK as usize;
-            for (row, execution, seq) in candidates {
-                before = row;
-                hits.extend(self.look_at(search, wanted, &execution, seq, &mut titles).await?);
-                if hits.len() == wanted.limit {
-                    return Ok((hits, Some(Cursor::Word(before))));
+            for together in of_one_execution(&candidates) {
+                let mut events = self.fetched(search, together, &mut titles).await?;
+                for (row, _, seq) in together {
+                    before = *row;
+                    if let Some((event, title)) = events.remove(seq) {
+                        hits.extend(self.judge(search, wanted, event, title).await?);
+                    }
+                    if hits.len() == wanted.limit {
+                        return Ok((hits, Some(Cursor::Word(before))));
+                    }
                 }
             }
             if is_last {
@@ -94,7 +105,7 @@ impl Store {
         Ok((hits, Some(Cursor::Word(before))))
     }
 
-    async fn word_rows(&self, query: &str, before: i64) -> Result<Vec<(i64, String, i64)>, StoreError> {
+    async fn word_rows(&self, query: &str, before: i64) -> Result<Vec<Candidate>, StoreError> {
         let Some(mut side) = self.side.open().await else { return Ok(Vec::new()) };
         let Some(connection) = side.connection() else { return Ok(Vec::new()) };
         let statement = "SELECT w.rowid, i.execution_id FROM words w JOIN indexed i ON i.id = w.rowid >> 32 \
@@ -167,23 +178,35 @@ impl Store {
         rows.iter().map(event).collect()
     }
 
-    /// The hit at a candidate, if it is one.
-    async fn look_at(
+    /// The events at candidates of one execution, by their place in it; none where the filter leaves it out.
+    async fn fetched(
         &self,
         search: &Search,
-        wanted: &Wanted,
-        execution: &str,
-        seq: i64,
+        together: &[Candidate],
         titles: &mut Titles,
-    ) -> Result<Option<Hit>, StoreError> {
+    ) -> Result<HashMap<i64, (Event, String)>, StoreError> {
+        let Some((_, execution, _)) = together.first() else { return Ok(HashMap::new()) };
         let Some((row, title)) = self.title(&search.filter, execution, titles).await? else {
-            return Ok(None);
+            return Ok(HashMap::new());
         };
-        let (id, seq) = (ExecutionId::from(execution), seq.unsigned_abs());
-        match self.outlines(&id, row, seq - 1, seq).await?.pop() {
-            Some(event) => self.judge(search, wanted, event, title).await,
-            None => Ok(None),
+        let places: Vec<i64> = together.iter().map(|(_, _, seq)| *seq).collect();
+        let places = serde_json::to_string(&places).map_err(|error| StoreError::query(error.to_string()))?;
+        let query = "SELECT seq, at, body FROM json_each(?2) AS place \
+                     JOIN events ON execution = ?1 AND seq = place.value";
+        let rows = sqlx::query(query)
+            .bind(row)
+            .bind(places)
+            .fetch_all(&self.readers)
+            .await
+            .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
+        let mut events = HashMap::with_capacity(rows.len());
+        for row in &rows {
+            let (seq, fact) = (row.get::<i64, _>(0), self.decode(row.get::<&str, _>(2))?);
+            let execution_id = ExecutionId::from(execution.as_str());
+            let event = Event { execution_id, seq: seq.unsigned_abs(), at: row.get(1), fact };
+            events.insert(seq, (event, title.clone()));
         }
+        Ok(events)
     }
 
     async fn judge(
@@ -297,6 +320,11 @@ fn firing(fact: &Fact) -> Option<&Firing> {
         Fact::Intervened(done) => Some(&done.firing),
         Fact::ExecutionStarted(_) | Fact::TimedOut(_) | Fact::TimerFired(_) | Fact::ExecutionEnded(_) => None,
     }
+}
+
+/// Candidates in their order, in groups of one execution each.
+fn of_one_execution(candidates: &[Candidate]) -> impl Iterator<Item = &[Candidate]> {
+    candidates.chunk_by(|one, other| one.1 == other.1).flat_map(|of_one| of_one.chunks(TOGETHER))
 }
 
 /// Words, and several of them in quotes as one.

@@ -1,5 +1,7 @@
 //! The view at any position of a recording: the nearest snapshot, and the events after it.
 
+use std::collections::HashMap;
+
 use protocol::{Event, ExecutionId, ExecutionView, Fact, Millis};
 use sqlx::{Row, SqliteConnection};
 
@@ -125,7 +127,7 @@ impl Store {
 
     /// Puts the payloads in the place of their markers.
     pub(super) async fn make_whole(&self, events: &mut [Event]) -> Result<(), StoreError> {
-        let mut loaded = std::collections::HashMap::new();
+        let mut loaded = HashMap::new();
         for payload in events.iter_mut().flat_map(|event| event.fact.payloads_mut()) {
             if let Some(hash) = payload.referred().map(str::to_owned) {
                 *payload = self.payload(hash, &mut loaded).await?;
@@ -144,6 +146,22 @@ impl Store {
             .await
             .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
         Ok(found.map(|row| blake3::hash(row.get::<&str, _>(0).as_bytes()).to_hex().to_string()))
+    }
+
+    /// The same for one event of each of several executions, by their rows.
+    pub(super) async fn proofs(&self, places: &[[i64; 2]]) -> Result<HashMap<i64, String>, StoreError> {
+        let query = "SELECT e.execution, e.at || ' ' || e.body FROM json_each(?) AS place JOIN events e \
+                     ON e.execution = place.value ->> 0 AND e.seq = place.value ->> 1";
+        let places = serde_json::to_string(places).map_err(|error| StoreError::query(error.to_string()))?;
+        let rows = sqlx::query(query)
+            .bind(places)
+            .fetch_all(&self.readers)
+            .await
+            .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
+        let proof = |row: &sqlx::sqlite::SqliteRow| {
+            (row.get(0), blake3::hash(row.get::<&str, _>(1).as_bytes()).to_hex().to_string())
+        };
+        Ok(rows.iter().map(proof).collect())
     }
 
     async fn first_event(&self, execution: &ExecutionId, row: i64) -> Result<Option<Event>, StoreError> {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use protocol::{ExecutionId, Millis};
 use serde::Serialize;
-use sqlx::{Connection, Row, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
 
 use super::{Store, StoreError, Writer, pack, payloads};
 use crate::Ledger;
@@ -13,6 +13,10 @@ use crate::Ledger;
 const LISTED: usize = 100;
 /// Rows that are looked at between two commits.
 const BATCH: i64 = 500;
+
+/// Whoever a fork under way comes from has answers that the fork still needs.
+const UNNEEDED: &str = "execution_id NOT IN (SELECT summary ->> '$.origin.parent' FROM executions \
+                        WHERE ended_at IS NULL AND summary ->> '$.origin.parent' IS NOT NULL)";
 
 /// What was looked at, and what is wrong.
 #[derive(Debug, Default, PartialEq, Serialize)]
@@ -34,7 +38,7 @@ pub struct Cleaned {
     pub bytes_after: u64,
 }
 
-/// Which executions may go. One that has not ended always stays.
+/// Which executions may go. One that has not ended always stays, and so does the one it is a fork of.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Prune {
     /// Those that ended before this moment.
@@ -140,8 +144,10 @@ impl Writer {
         let bytes_before = file_bytes(connection).await?;
         let mut removed = Vec::new();
         if let Some(moment) = prune.ended_before {
-            let query = "SELECT id, execution_id FROM executions WHERE ended_at < ? ORDER BY ended_at, id";
-            let old = sqlx::query(query).bind(moment).fetch_all(&mut *connection).await?;
+            let query = format!(
+                "SELECT id, execution_id FROM executions WHERE ended_at < ? AND {UNNEEDED} ORDER BY ended_at, id"
+            );
+            let old = sqlx::query(AssertSqlSafe(query)).bind(moment).fetch_all(&mut *connection).await?;
             for row in &old {
                 remove(connection, row.get(0)).await?;
                 removed.push(ExecutionId::from(row.get::<&str, _>(1)));
@@ -181,10 +187,14 @@ async fn remove_oldest(
     let mut gone = Vec::new();
     let mut bytes = 0;
     while gone.is_empty() || bytes < too_many / 2 {
-        let query = "SELECT id, execution_id, \
-                     (SELECT coalesce(sum(length(body)), 0) FROM events WHERE execution = executions.id) \
-                     FROM executions WHERE ended_at IS NOT NULL ORDER BY ended_at, id LIMIT 1";
-        let Some(row) = sqlx::query(query).fetch_optional(&mut *connection).await? else { break };
+        let query = format!(
+            "SELECT id, execution_id, \
+             (SELECT coalesce(sum(length(body)), 0) FROM events WHERE execution = executions.id) \
+             FROM executions WHERE ended_at IS NOT NULL AND {UNNEEDED} ORDER BY ended_at, id LIMIT 1"
+        );
+        let Some(row) = sqlx::query(AssertSqlSafe(query)).fetch_optional(&mut *connection).await? else {
+            break;
+        };
         remove(connection, row.get(0)).await?;
         gone.push(ExecutionId::from(row.get::<&str, _>(1)));
         bytes += row.get::<i64, _>(2).unsigned_abs();

@@ -1,7 +1,7 @@
 //! The words of payloads, in the index beside the store. They are gathered when somebody looks for something, in small
 //! steps, and never while an event is being written.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use protocol::{Change, Event, ExecutionId, Fact, Part, Payload, Unindexed};
 use serde_json::Value;
@@ -39,6 +39,9 @@ pub fn parts(fact: &Fact) -> Vec<(Part, Payload)> {
     }
 }
 
+/// Executions that are held against the index in one question.
+const PROVEN_AT_ONCE: usize = 1_000;
+
 /// What the index knows of an execution.
 struct Indexed {
     id: i64,
@@ -51,7 +54,12 @@ impl Store {
     pub async fn index(&self, budget: u64) -> Result<Unindexed, StoreError> {
         let mut left = budget;
         let mut unindexed = Unindexed::default();
-        for (execution, known) in self.all_known().await? {
+        let all = self.all_known().await?;
+        let complete = self.complete(&all).await?;
+        for (execution, known) in all {
+            if complete.contains(&known.row) {
+                continue;
+            }
             let mut indexed = self.indexed(&execution, known).await?;
             while indexed.as_ref().is_some_and(|indexed| indexed.position < known.last) && left > 0 {
                 let Some(before) = indexed.take() else { break };
@@ -80,6 +88,36 @@ impl Store {
             (ExecutionId::from(row.get::<&str, _>(0)), Known { row: row.get(1), last })
         };
         Ok(rows.iter().map(known).collect())
+    }
+
+    /// The rows of executions whose every word is in the index. Nearly all of them are, nearly always, so this is asked of
+    /// all at once.
+    async fn complete(&self, all: &[(ExecutionId, Known)]) -> Result<HashSet<i64>, StoreError> {
+        let wrap = |error| StoreError::from_sqlx(&self.path, error);
+        let found = match self.side.open().await {
+            Some(mut side) => match side.connection() {
+                Some(connection) => entries(connection).await.map_err(wrap)?,
+                None => return Ok(HashSet::new()),
+            },
+            None => return Ok(HashSet::new()),
+        };
+        let whole = all.iter().filter_map(|(execution, known)| {
+            let (position, proof) = found.get(execution)?;
+            (*position == known.last).then_some((known, proof))
+        });
+        let whole: Vec<(&Known, &String)> = whole.collect();
+        let mut complete = HashSet::with_capacity(whole.len());
+        for some in whole.chunks(PROVEN_AT_ONCE) {
+            let places: Vec<[i64; 2]> =
+                some.iter().map(|(known, _)| [known.row, known.last.cast_signed()]).collect();
+            let proofs = self.proofs(&places).await?;
+            complete.extend(
+                some.iter()
+                    .filter(|(known, proof)| proofs.get(&known.row) == Some(proof))
+                    .map(|(known, _)| known.row),
+            );
+        }
+        Ok(complete)
     }
 
     /// What is known of an execution, with a row made for it; what was known of another past is forgotten. `None`
@@ -171,6 +209,17 @@ async fn entry(
         .execute(connection)
         .await?;
     Ok(Indexed { id: row, position: 0, proof: String::new() })
+}
+
+/// How far the words of each execution are known, with the proof of it.
+async fn entries(
+    connection: &mut SqliteConnection,
+) -> Result<HashMap<ExecutionId, (u64, String)>, sqlx::Error> {
+    let rows = sqlx::query("SELECT execution_id, position, proof FROM indexed").fetch_all(connection).await?;
+    let entry = |row: &sqlx::sqlite::SqliteRow| {
+        (ExecutionId::from(row.get::<&str, _>(0)), (row.get::<i64, _>(1).unsigned_abs(), row.get(2)))
+    };
+    Ok(rows.iter().map(entry).collect())
 }
 
 async fn forget(connection: &mut SqliteConnection, id: i64) -> Result<(), sqlx::Error> {

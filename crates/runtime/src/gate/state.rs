@@ -36,6 +36,7 @@ pub(super) struct Controlled {
     run_to: Option<NodeId>,
     held: HeldMessages,
     log: VecDeque<Logged>,
+    log_dropped: usize,
     /// The execution has ended; what was hit and said can still be looked at.
     pub finished: bool,
 }
@@ -66,6 +67,7 @@ impl Controlled {
             held_total: self.held.len(),
             hits: self.armed.iter().flatten().map(|armed| armed.hits).collect(),
             log: self.log.iter().cloned().collect(),
+            log_dropped: self.log_dropped,
             stale: Vec::new(),
         }
     }
@@ -104,6 +106,7 @@ impl Controlled {
                     self.log.push_back(Logged { at: now, node_id, key, text });
                     if self.log.len() > LOGGED {
                         self.log.pop_front();
+                        self.log_dropped += 1;
                     }
                 }
                 None => {}
