@@ -78,8 +78,7 @@ impl Worker {
         };
         let found = self.not_fired(&execution.id, found, now).await?;
         for (due, message) in &found.rested {
-            let letters =
-                self.desk.letters(&execution, std::slice::from_ref(message), None, Some(*due)).await?;
+            let letters = self.desk.letters(&execution, &[(message.clone(), None)], Some(*due)).await?;
             self.desk.clock.work_began(letters.len());
             self.desk.post.send(&letters).await?;
         }
@@ -99,7 +98,7 @@ impl Worker {
         if found.quiet
             && let Some(written) = execution.write(Wish::End { now }).await?
         {
-            self.publish(&execution, *written).await?;
+            self.publish(&execution, &written).await?;
         }
         Ok(found.next)
     }
@@ -158,13 +157,13 @@ impl Worker {
         for message in messages {
             let lease = insist("ask for a lease", || self.desk.log.lease(&execution.id, &message.id)).await?;
             if lease.is_none_or(|(_, until)| until <= self.desk.clock.now()) {
-                lost.push(message);
+                lost.push((message, None));
             }
         }
         if !lost.is_empty() {
             tracing::info!(execution = %execution.id, messages = lost.len(), "nothing was heard for long; sent again");
         }
-        let letters = self.desk.letters(execution, &lost, None, None).await?;
+        let letters = self.desk.letters(execution, &lost, None).await?;
         self.desk.post.send(&letters).await
     }
 }
