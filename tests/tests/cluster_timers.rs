@@ -10,11 +10,14 @@ use lapin::{
     options::{BasicConsumeOptions, QueueBindOptions, QueueDeclareOptions},
     types::FieldTable,
 };
-use protocol::{ExecutionId, ExecutionStatus, Millis, Payload, StatusLine};
+use protocol::{ExecutionId, ExecutionStatus, Fact, Millis, Payload, StatusLine};
 use runeglass_tests::{clustered::Servers, local};
 use runtime::{Clock, Start, Workshop};
 use serde_json::{Value, json};
 use tokio::{sync::mpsc, task::JoinSet};
+
+/// How long a worker that says nothing is waited for.
+const LEASE: Millis = 2_000;
 
 fn workflow() -> Value {
     json!({
@@ -37,12 +40,16 @@ struct Team {
 }
 
 impl Team {
-    async fn start(servers: &Servers, prefix: &str, names: &[&str]) -> Self {
+    async fn start(servers: &Servers, prefix: &str, names: &[&str], lease: Millis) -> Self {
         let (mut workers, mut lines) = (Vec::new(), JoinSet::new());
         for name in names {
             let clock = Clock::system();
-            let options =
-                WorkerOptions { clock: clock.clone(), poll: Some(20), ..servers.options(prefix, name) };
+            let options = WorkerOptions {
+                clock: clock.clone(),
+                poll: Some(20),
+                lease,
+                ..servers.options(prefix, name)
+            };
             let worker = Worker::open(options).await.expect("a worker");
             let line =
                 runtime::work(Arc::clone(&worker), Workshop::new(clock.clone(), local::world(&clock)), 32);
@@ -127,7 +134,7 @@ async fn completed(client: &Client, id: &str, items: usize) {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_workers_fire_every_timer_once() {
     let servers = Servers::start();
-    let team = Team::start(&servers, "fight.", &["first", "second"]).await;
+    let team = Team::start(&servers, "fight.", &["first", "second"], 60_000).await;
     let (_connection, mut fired) = listen(&servers, "fight.").await;
     let client = servers.client("fight.", Clock::system()).await;
     let executions: Vec<(String, usize)> =
@@ -150,12 +157,11 @@ async fn two_workers_fire_every_timer_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_timer_that_was_claimed_and_not_fired_comes_back_after_the_lease() {
-    const LEASE: Millis = 2_000;
     let servers = Servers::start();
     let log = Log::connect(&servers.redis.url, "claimed.", 60_000).await.expect("connects");
     let looks = Looks::new(&log);
     let client = servers.client("claimed.", Clock::system()).await;
-    let before = Team::start(&servers, "claimed.", &["before"]).await;
+    let before = Team::start(&servers, "claimed.", &["before"], LEASE).await;
     start(&client, "x", 1).await;
     let id = ExecutionId::from("x");
     // Until it rests: a start, three starts of nodes, two ends and the rest.
@@ -171,8 +177,19 @@ async fn a_timer_that_was_claimed_and_not_fired_comes_back_after_the_lease() {
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     };
+    let parked = log.read(&id, 0).await.expect("read").into_iter().find_map(|event| match event.fact {
+        Fact::NodeParked(parked) => Some(format!("{} {}", parked.firing.message_id, parked.due)),
+        _ => None,
+    });
+    let timers = [parked.expect("it rests")];
+    let take = async |now: Millis, word: &str| {
+        log.take_timers(&id, &timers, now, LEASE, word).await.expect("answered") == [true]
+    };
+    assert!(take(claimed_at, "dead").await, "it is free");
+    assert!(take(claimed_at, "dead").await, "the answer may be lost; asking again gives the same");
+    assert!(!take(claimed_at + LEASE - 1, "other").await, "it is taken");
     let (_connection, mut fired) = listen(&servers, "claimed.").await;
-    let after = Team::start(&servers, "claimed.", &["after", "too"]).await;
+    let after = Team::start(&servers, "claimed.", &["after", "too"], LEASE).await;
     fired.recv().await.expect("it fires");
     let fired_at = log.now().await.expect("asked");
     assert!(fired_at >= claimed_at + LEASE, "it fired {} ms after the claim", fired_at - claimed_at);

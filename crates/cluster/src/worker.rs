@@ -9,7 +9,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicI64, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
 };
 
@@ -82,6 +82,8 @@ pub struct Worker {
     /// Rings for the one task that keeps time; a ring while it looks elsewhere is kept for it.
     timers: Notify,
     rung: AtomicBool,
+    /// How often timers were taken.
+    taken: AtomicU64,
     closed: watch::Sender<bool>,
     /// What goes on beside the line; ends with the worker.
     beside: Mutex<JoinSet<()>>,
@@ -130,6 +132,7 @@ impl Worker {
             next_look: AtomicI64::new(Millis::MAX),
             timers: Notify::new(),
             rung: AtomicBool::new(false),
+            taken: AtomicU64::new(0),
             closed,
             beside: Mutex::default(),
             options,

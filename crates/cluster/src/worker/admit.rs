@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::Message;
+use engine::{Message, Plan};
 use lapin::message::Delivery as Incoming;
 use protocol::{ExecutionId, ExecutionStarted, Fact, Payload};
 use runtime::{Delivery, Receipt, Stopped};
@@ -27,6 +27,7 @@ enum Verdict {
     Work {
         message: Box<Message>,
         execution: Arc<Execution>,
+        plan: Arc<Plan>,
         resumed: bool,
     },
     /// It is done with.
@@ -48,8 +49,16 @@ impl Worker {
             }
         };
         match verdict {
-            Ok(Verdict::Work { message, execution, resumed }) => {
-                self.take_in_hand(*message, execution, resumed, debt).await
+            Ok(Verdict::Work { message, execution, plan, resumed }) => {
+                let stopped = Stopped(execution.stopped());
+                let receipt = Receipt {
+                    execution_id: message.execution_id.clone(),
+                    message_id: message.id.clone(),
+                    attempt: message.attempt,
+                };
+                let in_hand = InHand { debt, execution, announced: false, resumed };
+                let ours = self.take_in_hand(&receipt, in_hand).await;
+                Ok(ours.then_some(Delivery { plan, message: *message, receipt, stopped }))
             }
             Ok(Verdict::Drop) => {
                 debt.settle().await;
@@ -69,15 +78,9 @@ impl Worker {
         }
     }
 
-    async fn take_in_hand(
-        &self,
-        message: Message,
-        execution: Arc<Execution>,
-        resumed: bool,
-        debt: Debt,
-    ) -> Result<Option<Delivery>, ClusterError> {
-        let key = (message.execution_id.clone(), message.id.clone());
-        let in_hand = InHand { debt, execution: Arc::clone(&execution), announced: false, resumed };
+    /// False for a copy of what is in hand already.
+    async fn take_in_hand(&self, receipt: &Receipt, in_hand: InHand) -> bool {
+        let key = (receipt.execution_id.clone(), receipt.message_id.clone());
         let twice = {
             let mut held = lock(&self.in_hand);
             match held.contains_key(&key) {
@@ -85,19 +88,11 @@ impl Worker {
                 false => held.insert(key, in_hand),
             }
         };
-        // A copy of what is in hand; the first one comes back should we fail.
-        if let Some(copy) = twice {
-            self.desk.clock.work_ended(usize::from(copy.resumed));
-            copy.debt.settle().await;
-            return Ok(None);
-        }
-        let receipt = Receipt {
-            execution_id: message.execution_id.clone(),
-            message_id: message.id.clone(),
-            attempt: message.attempt,
-        };
-        let plan = Arc::clone(execution.replica().await.ledger.plan());
-        Ok(Some(Delivery { plan, message, receipt, stopped: Stopped(execution.stopped()) }))
+        // The first one comes back should we fail.
+        let Some(copy) = twice else { return true };
+        self.desk.clock.work_ended(usize::from(copy.resumed));
+        copy.debt.settle().await;
+        false
     }
 
     /// A message that the broker hands out again was in the hands of a worker that is gone; what that one could not do
@@ -156,12 +151,12 @@ impl Worker {
                     return Ok(Verdict::Drop);
                 }
                 message.attempt += 1;
-                return Ok(Verdict::Work { message, execution, resumed });
+                return Ok(Verdict::Work { message, execution, plan, resumed });
             }
             (None, None) => {}
         }
         drop(replica);
-        Ok(Verdict::Work { message, execution, resumed })
+        Ok(Verdict::Work { message, execution, plan, resumed })
     }
 
     /// Whether somebody is at it. A copy is not needed then: should that worker die, the silence is noticed.
