@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint bench storm cluster screenshots generate
+.PHONY: help run build test lint bench storm cluster valkey screenshots generate
 
 UI_SOURCES := $(shell find ui/src ui/public ui/index.html ui/*.json ui/*.ts -type f 2>/dev/null)
 UI_PACKAGES := ui/node_modules/.package-lock.json
@@ -13,8 +13,9 @@ help:
 	@echo "make test      everything: lints, Rust, user interface, browser and desktop end to end"
 	@echo "make lint      rustfmt, clippy, tsc and eslint"
 	@echo "make bench     how fast it is here, beside Node-RED, Celery and a bare skeleton (a release build)"
-	@echo "make storm     a million random workflows against the oracle (a release build)"
+	@echo "make storm     a million random workflows against the oracle, and a longer storm on a cluster (a release build)"
 	@echo "make cluster   a private RabbitMQ and Redis with two workers, to try the cluster (until Ctrl-C)"
+	@echo "make valkey    the tests of the cluster, the storm too, on Valkey in place of Redis"
 	@echo "make screenshots ten scenes of the window in two sizes and two themes, in target/screenshots"
 	@echo "make generate  write the TypeScript and the JSON Schema that are made from the Rust types"
 
@@ -56,13 +57,20 @@ bench: $(UI_BUILT)
 	@.make/with-servers target/release/runeglass bench --node-red .make/node-red.mjs --celery .make/celery.py
 
 storm: $(UI_BUILT)
-	@.make/packages run
+	@.make/packages test
 	@RUNEGLASS_SEEDS=1000000 cargo test --release --locked -p runeglass-tests --test model -- --nocapture
+	@cargo build --release --locked -p runeglass-cli
+	@RUNEGLASS_KILLS=500 cargo test --release --locked -p runeglass-tests --test cluster_storm -- --nocapture
 
 cluster:
 	@.make/packages test
 	@$(MAKE) --no-print-directory build
 	@exec .make/with-servers .make/cluster
+
+valkey: build
+	@.make/packages test
+	@RUNEGLASS_REDIS_SERVER=$$(.make/valkey) cargo test --workspace --locked \
+	  --test cluster --test cluster_commands --test cluster_timers --test cluster_storm -- --nocapture
 
 screenshots: build
 	@.make/packages test

@@ -65,7 +65,10 @@ impl Servers {
     }
 
     pub async fn client(&self, prefix: &str, clock: Clock) -> Client {
-        let topology = Topology::new(prefix);
+        self.client_on(Topology::new(prefix), clock).await
+    }
+
+    pub async fn client_on(&self, topology: Topology, clock: Clock) -> Client {
         Client::connect(&self.rabbit.url, &self.redis.url, topology, "client", clock).await.expect("connects")
     }
 }
@@ -80,13 +83,18 @@ pub struct Crew {
 
 impl Crew {
     pub async fn start(servers: &Servers, prefix: &str) -> Self {
+        Self::start_on(servers, Topology::new(prefix)).await
+    }
+
+    pub async fn start_on(servers: &Servers, topology: Topology) -> Self {
         let clock = Clock::simulated(0);
         let outside = local::world(&clock);
-        let client = servers.client(prefix, clock.clone()).await;
+        let client = servers.client_on(topology.clone(), clock.clone()).await;
         let (mut workers, mut lines) = (Vec::new(), JoinSet::new());
         for name in ["first", "second"] {
-            let usual = servers.options(prefix, name);
-            let worker = Worker::open(WorkerOptions { clock: clock.clone(), poll: None, ..usual });
+            let usual = WorkerOptions::new(&servers.rabbit.url, &servers.redis.url, name);
+            let (topology, clock) = (topology.clone(), clock.clone());
+            let worker = Worker::open(WorkerOptions { topology, clock: clock.clone(), poll: None, ..usual });
             let worker = worker.await.expect("a worker");
             let workshop = Workshop::new(clock.clone(), Arc::clone(&outside));
             let line = runtime::work(Arc::clone(&worker), workshop, 32);

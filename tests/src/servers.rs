@@ -14,7 +14,14 @@ pub struct Redis {
     server: Ended,
     pub url: String,
     pub port: u16,
-    _folder: tempfile::TempDir,
+    settings: Vec<String>,
+    folder: tempfile::TempDir,
+}
+
+/// What servers show to prove who they are.
+pub struct Identity {
+    pub certificate: PathBuf,
+    pub key: PathBuf,
 }
 
 pub struct RabbitMq {
@@ -86,36 +93,82 @@ impl Redis {
         Self::with(&["--appendonly", "yes"])
     }
 
+    /// Speaks TLS on a port of its own; `url` is the one for that.
+    pub fn start_with_tls(identity: &Identity) -> Self {
+        let port = free_port();
+        let (certificate, key) = (identity.certificate.display(), identity.key.display());
+        let redis = Self::with(&[
+            "--tls-port",
+            &port.to_string(),
+            "--tls-cert-file",
+            &certificate.to_string(),
+            "--tls-key-file",
+            &key.to_string(),
+            "--tls-auth-clients",
+            "no",
+        ]);
+        Self { url: format!("rediss://127.0.0.1:{port}"), ..redis }
+    }
+
     fn with(settings: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let port = free_port();
-        let server = Command::new("redis-server")
-            .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--dir"])
-            .arg(folder.path())
-            .args(settings)
-            .stdout(log(folder.path()))
-            .spawn()
-            .expect("redis-server starts; `.make/packages test` installs it");
-        let url = format!("redis://127.0.0.1:{port}");
-        let redis = Self { server: Ended(server), url, port, _folder: folder };
-        wait("Redis", port, b"PING\r\n", b"+PONG");
-        redis
+        let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
+        let server = keep_store(folder.path(), port, &settings);
+        Self { server, url: format!("redis://127.0.0.1:{port}"), port, settings, folder }
     }
 
     pub fn process(&self) -> u32 {
         self.server.0.id()
     }
+
+    /// Ends the server with SIGKILL, and starts it again on what it has kept.
+    pub fn crash(&mut self) {
+        drop(self.server.0.kill());
+        drop(self.server.0.wait());
+        self.server = keep_store(self.folder.path(), self.port, &self.settings);
+    }
+}
+
+/// Redis, or what `RUNEGLASS_REDIS_SERVER` names in its place, such as Valkey.
+fn keep_store(folder: &Path, port: u16, settings: &[String]) -> Ended {
+    let program = std::env::var_os("RUNEGLASS_REDIS_SERVER").unwrap_or_else(|| "redis-server".into());
+    let server = Command::new(program)
+        .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--dir"])
+        .arg(folder)
+        .args(settings)
+        .stdout(log(folder))
+        .spawn()
+        .expect("redis-server starts; `.make/packages test` installs it");
+    let server = Ended(server);
+    wait("Redis", port, b"PING\r\n", b"+PONG");
+    server
 }
 
 impl RabbitMq {
     pub fn start() -> Self {
+        Self::with("")
+    }
+
+    /// Speaks TLS on a port of its own; `url` is the one for that.
+    pub fn start_with_tls(identity: &Identity) -> Self {
+        let port = free_port();
+        let (certificate, key) = (identity.certificate.display(), identity.key.display());
+        let rabbit = Self::with(&format!(
+            "listeners.ssl.1 = 127.0.0.1:{port}\nssl_options.certfile = {certificate}\nssl_options.keyfile = {key}\n\
+             ssl_options.verify = verify_none\nssl_options.fail_if_no_peer_cert = false\n"
+        ));
+        Self { url: format!("amqps://guest:guest@127.0.0.1:{port}/%2f"), ..rabbit }
+    }
+
+    fn with(more: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let home = folder.path();
         let (port, places) = (free_port(), Places { distribution: free_port(), mapper: free_port() });
         fs::write(home.join("env"), "").expect("written");
         fs::write(home.join("plugins"), "[].").expect("written");
         let settings = format!(
-            "listeners.tcp.1 = 127.0.0.1:{port}\nvm_memory_high_watermark.absolute = 512MB\ndisk_free_limit.absolute = 50MB\n"
+            "listeners.tcp.1 = 127.0.0.1:{port}\nvm_memory_high_watermark.absolute = 512MB\ndisk_free_limit.absolute = 50MB\n{more}"
         );
         fs::write(home.join("rabbitmq.conf"), settings).expect("written");
         let port_mapper = Command::new("epmd")

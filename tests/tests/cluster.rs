@@ -23,6 +23,19 @@ async fn every_sample_tells_its_story() {
     }
 }
 
+/// Work in queues that are kept on several brokers.
+#[tokio::test(flavor = "multi_thread")]
+async fn quorum_queues_tell_the_same_stories() {
+    let servers = Servers::start();
+    for sample in story::samples() {
+        let input = sample.plan.workflow.sample_input.clone().unwrap_or_default();
+        let topology = Topology::of_kind(&format!("quorum.{}.", sample.name), Kind::Quorum);
+        let crew = Crew::start_on(&servers, topology).await;
+        sample.check(&crew.run("local", Arc::clone(&sample.plan), input).await);
+        crew.close().await;
+    }
+}
+
 /// A message as somebody else writes it.
 fn foreign(id: &str, node: &str) -> Value {
     json!({

@@ -3,8 +3,8 @@
 
 use std::{fs, sync::Arc};
 
-use protocol::Event;
-use recording::{Ledger, ViewFold};
+use protocol::{Event, StatusLine};
+use recording::{Ledger, StatusFold, ViewFold};
 use runeglass_tests::{local, repository, story};
 
 async fn run(plan: Arc<engine::Plan>) -> Vec<Event> {
@@ -39,5 +39,18 @@ async fn every_way_to_fold_gives_the_same_view() {
         let folded = ViewFold::replay(&events[..=at]).expect("a view");
         assert_eq!(*folded.view(), patched, "after event {}", at + 1);
         Ledger::replay(&events[..=at]).expect("every prefix adds up");
+    }
+}
+
+/// Whoever only follows an execution knows the same end as whoever announces every event of it.
+#[tokio::test]
+async fn followers_know_the_same_end() {
+    for sample in story::samples() {
+        let events = run(Arc::clone(&sample.plan)).await;
+        let (mut announcing, mut following) = (StatusFold::default(), StatusFold::default());
+        let announced = events.iter().flat_map(|event| announcing.apply(event)).last();
+        let followed = events.iter().filter_map(|event| following.follow(event)).last();
+        let Some(StatusLine::Completion(announced)) = announced else { panic!("{} has no end", sample.name) };
+        assert_eq!(followed, Some(*announced), "{}", sample.name);
     }
 }

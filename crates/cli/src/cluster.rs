@@ -10,6 +10,7 @@ use crate::{
     metrics,
     outcome::{CommandError, Outcome, say},
     reach::ReachArguments,
+    serve::Door,
     terminal::plain,
 };
 
@@ -144,13 +145,17 @@ async fn asked_to_stop() {
 Example:
   runeglass master --amqp amqp://guest:guest@127.0.0.1:5672/%2f --redis redis://127.0.0.1:6379 --store runs.db
 
-`runeglass serve workflows --store runs.db` shows what it has kept once it has ended.")]
+The link it prints opens the live view. `runeglass serve workflows --store runs.db` shows what it has kept once it has
+ended.")]
 pub struct MasterArguments {
     #[command(flatten)]
     cluster: ClusterArguments,
     /// Where recordings are kept.
     #[arg(long, value_name = "PATH")]
     store: PathBuf,
+    /// The port of the live view on 127.0.0.1; a free one where absent.
+    #[arg(long, default_value_t = 0)]
+    port: u16,
     #[command(flatten)]
     reach: ReachArguments,
 }
@@ -158,19 +163,26 @@ pub struct MasterArguments {
 pub async fn master(arguments: MasterArguments) -> Result<Outcome, CommandError> {
     let address = arguments.cluster.address();
     let reach = arguments.reach.reach(AddressPolicy::Any);
-    let mut master =
+    let (mut master, session) =
         arguments.cluster.names.patiently(|| ClusterMaster::open(&address, &arguments.store, &reach)).await?;
+    let session = Arc::new(session);
     eprintln!("keeping recordings in {}; Ctrl-C stops", arguments.store.display());
-    loop {
-        let kept = tokio::select! {
-            kept = master.keep_next() => kept?,
-            () = asked_to_stop() => return Ok(Outcome::Completed),
-        };
-        let Some(events) = kept else { return Ok(Outcome::Infrastructure) };
+    let door = Door::open(arguments.port, false).await?;
+    tokio::select! {
+        kept = keep(&mut master) => kept,
+        shown = door.show(&session) => shown.map(|()| Outcome::Infrastructure),
+        () = asked_to_stop() => Ok(Outcome::Completed),
+    }
+}
+
+/// Keeps what happens on the cluster, as long as something is heard of it.
+async fn keep(master: &mut ClusterMaster) -> Result<Outcome, CommandError> {
+    while let Some(events) = master.keep_next().await? {
         for line in events.iter().filter_map(told) {
             eprintln!("{line}");
         }
     }
+    Ok(Outcome::Infrastructure)
 }
 
 /// What people want to hear of a fact that was kept.

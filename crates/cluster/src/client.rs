@@ -46,7 +46,7 @@ impl Client {
         let Some(execution) = self.desk.open(id).await? else { return Ok(false) };
         let now = self.desk.clock.now();
         match execution.write(Wish::Cancel { now }).await? {
-            Some(written) => self.desk.publish(&execution, *written).await.map(|()| true),
+            Some(written) => self.desk.publish(&execution, &written).await.map(|()| true),
             None => Ok(false),
         }
     }

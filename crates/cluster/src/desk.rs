@@ -1,10 +1,13 @@
 //! What workers and those who start executions have in common: the log, the post, and how a step that was written is
 //! made known.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use engine::Message;
-use protocol::{ExecutionId, Fact, Millis, NodeId, StatusLine};
+use protocol::{ExecutionId, Fact, Millis, NodeId, NodeStatus, NodeStatusMessage, StatusLine};
 use runtime::Clock;
 
 use crate::{
@@ -68,27 +71,24 @@ impl Desk {
 
     /// Publishes what a step has brought about, and says that it is published. A simulated clock counts messages once,
     /// however often they travel: when they become ready, and when they are done with or rest.
-    pub async fn publish(&self, execution: &Execution, written: Written) -> Result<(), ClusterError> {
+    pub async fn publish(&self, execution: &Execution, written: &Written) -> Result<(), ClusterError> {
         self.clock.work_began(written.messages.len());
-        let abandoned = written.abandoned;
         self.send(execution, written).await?;
-        self.clock.work_ended(abandoned);
+        self.clock.work_ended(written.abandoned);
         Ok(())
     }
 
-    async fn send(&self, execution: &Execution, written: Written) -> Result<(), ClusterError> {
-        let Written { unit, from, messages, statuses, ended, .. } = written;
-        let letters = self.letters(execution, &messages, from.as_ref(), None).await?;
+    async fn send(&self, execution: &Execution, written: &Written) -> Result<(), ClusterError> {
+        let letters = self.letters(execution, &written.messages, None).await?;
         self.post.send(&letters).await?;
-        self.tell(&statuses).await;
-        if ended {
+        self.tell(&written.statuses).await;
+        if written.ended {
             self.complete(execution).await?;
         }
-        if let Some(unit) = unit {
-            insist("mark as published", || self.log.published(&execution.id, std::slice::from_ref(&unit)))
-                .await?;
+        if !written.units.is_empty() {
+            insist("mark as published", || self.log.published(&execution.id, &written.units)).await?;
         }
-        match ended {
+        match written.ended {
             true => insist("retire an execution", || self.log.retire(&execution.id)).await,
             false => Ok(()),
         }
@@ -98,14 +98,15 @@ impl Desk {
     pub async fn publish_again(&self, execution: &Execution, unit: &str) -> Result<(), ClusterError> {
         let position = insist("ask what is published", || self.log.unpublished(&execution.id, unit)).await?;
         let Some(position) = position else { return Ok(()) };
-        let mut written = Written { unit: Some(unit.to_owned()), ..Written::default() };
+        let mut written = Written::default();
+        written.units.push(unit.to_owned());
         {
             let mut replica = execution.replica().await;
             execution.catch_up(&mut replica).await?;
-            written.messages.extend(replica.ledger.since(position).cloned());
+            written.messages.extend(replica.ledger.since(position).map(|message| (message.clone(), None)));
             written.ended = replica.ledger.is_ended();
         }
-        self.send(execution, written).await
+        self.send(execution, &written).await
     }
 
     /// Says how an execution has ended.
@@ -132,8 +133,7 @@ impl Desk {
     pub async fn letters(
         &self,
         execution: &Execution,
-        messages: &[Message],
-        from: Option<&NodeId>,
+        messages: &[(Message, Option<NodeId>)],
         resumed: Option<Millis>,
     ) -> Result<Vec<Letter>, ClusterError> {
         if messages.is_empty() {
@@ -144,27 +144,94 @@ impl Desk {
             (replica.workflow_id.clone(), replica.definition.clone(), Arc::clone(replica.ledger.plan()))
         };
         let mut referred = HashMap::new();
-        for payload in messages.iter().flat_map(wire::referred) {
+        for payload in messages.iter().flat_map(|(message, _)| wire::referred(message)) {
             referred.entry(payload.hash()).or_insert(payload);
         }
         let fresh = execution.not_kept(referred);
         insist("keep payloads", || self.log.keep(&execution.id, &fresh)).await?;
-        let letter = |message: &Message| {
-            let body = wire::work(&workflow_id, &definition, &plan, message, from, resumed)?;
+        let letter = |(message, from): &(Message, Option<NodeId>)| {
+            let body = wire::work(&workflow_id, &definition, &plan, message, from.as_ref(), resumed)?;
             Ok(Letter::new(Queue::Execution, body))
         };
         messages.iter().map(letter).collect()
     }
 
     /// Tells whoever listens how nodes are doing. Nobody depends on it.
-    pub async fn tell(&self, lines: &[StatusLine]) {
-        let statuses = lines.iter().filter_map(|line| match line {
-            StatusLine::Status(status) => serde_json::to_vec(status).ok(),
-            StatusLine::Completion(_) => None,
-        });
+    async fn tell(&self, lines: &[StatusLine]) {
+        let statuses = newest(lines).into_iter().filter_map(|status| serde_json::to_vec(status).ok());
         let letters: Vec<Letter> = statuses.map(|body| Letter::new(Queue::Status, body)).collect();
         if let Err(error) = self.post.tell(&letters).await {
             tracing::warn!(%error, messages = letters.len(), "statuses were not sent");
         }
+    }
+}
+
+/// Statuses that say something once all of them are known: of the arrivals at a join that were written together only the
+/// last one tells how far it is.
+fn newest(lines: &[StatusLine]) -> Vec<&NodeStatusMessage> {
+    let mut told = HashSet::new();
+    let newest = lines.iter().rev().filter_map(|line| match line {
+        StatusLine::Status(status) if is_progress(status) => {
+            let items: Vec<usize> = status.lineage_stack.iter().map(|frame| frame.item_index).collect();
+            told.insert((&status.node_id, items)).then_some(&**status)
+        }
+        StatusLine::Status(status) => Some(&**status),
+        StatusLine::Completion(_) => None,
+    });
+    let mut newest: Vec<&NodeStatusMessage> = newest.collect();
+    newest.reverse();
+    newest
+}
+
+/// Whether a join says how much has arrived.
+fn is_progress(status: &NodeStatusMessage) -> bool {
+    status.status == NodeStatus::Waiting && status.details.is_some() && status.metadata.is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::Lineage;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn status(node: &str, status: NodeStatus, details: Value) -> StatusLine {
+        let details = (!details.is_null()).then_some(details);
+        StatusLine::Status(Box::new(NodeStatusMessage {
+            workflow_id: "w".into(),
+            execution_id: "e".into(),
+            node_id: node.into(),
+            node_name: node.to_owned(),
+            status,
+            parameters: None,
+            output: None,
+            error: None,
+            executed_at: String::new(),
+            duration_ms: 0,
+            lineage_stack: Lineage::default().frames(&"e".into()),
+            details,
+            metadata: None,
+        }))
+    }
+
+    #[test]
+    fn arrivals_that_were_written_together_are_told_once() {
+        use NodeStatus::{Running, Success, Waiting};
+        let lines = [
+            status("edit", Success, Value::Null),
+            status("all", Waiting, json!({"processed": 1, "total": 9})),
+            status("both", Waiting, json!({"arrived": 1, "expected": 2})),
+            status("edit", Success, Value::Null),
+            status("all", Waiting, json!({"processed": 2, "total": 9})),
+            status("last", Running, Value::Null),
+        ];
+        let told: Vec<(&str, Option<&Value>)> = newest(&lines)
+            .into_iter()
+            .map(|status| (status.node_id.as_str(), status.details.as_ref()))
+            .collect();
+        let (both, all) = (json!({"arrived": 1, "expected": 2}), json!({"processed": 2, "total": 9}));
+        let wanted =
+            [("edit", None), ("both", Some(&both)), ("edit", None), ("all", Some(&all)), ("last", None)];
+        assert_eq!(told, wanted);
     }
 }

@@ -4,7 +4,7 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
 };
@@ -12,7 +12,7 @@ use std::{
 use engine::{Again, Message};
 use protocol::{Event, ExecutionId, Fact, MessageId, Millis, NodeId, Payload, StatusLine, TimedOut};
 use runtime::Conclusion;
-use tokio::sync::{Mutex as AsyncMutex, MutexGuard, oneshot, watch};
+use tokio::sync::{Mutex as AsyncMutex, MutexGuard, OnceCell, oneshot, watch};
 
 use crate::{
     ClusterError,
@@ -83,21 +83,34 @@ pub enum Wish {
 }
 
 /// What came of a wish: nothing, where it was done before or somebody else does it.
-type Answer = Result<Option<Box<Written>>, String>;
+type Answer = Result<Option<Arc<Written>>, String>;
 type Waiting = (Wish, oneshot::Sender<Answer>);
 
+/// What wishes that were written together have brought about. Whoever comes first makes all of it known, the others
+/// wait for that.
 #[derive(Default)]
 pub struct Written {
-    /// What is to be published, under the name by which it is marked as published.
-    pub unit: Option<String>,
-    pub from: Option<NodeId>,
-    pub messages: Vec<Message>,
+    /// Steps whose children are to be published, by the names under which they are marked as published.
+    pub units: Vec<String>,
+    /// Messages that became ready, and the node that has made them so.
+    pub messages: Vec<(Message, Option<NodeId>)>,
     pub statuses: Vec<StatusLine>,
     pub ended: bool,
     /// Messages that were under way when it ended, and are nobody's any more.
     pub abandoned: usize,
     /// The next moment at which the execution has to be looked at.
     pub next_due: Option<Millis>,
+    known: OnceCell<()>,
+}
+
+impl Written {
+    /// Makes it known, once.
+    pub async fn once<F: Future<Output = Result<(), ClusterError>>>(
+        &self,
+        make_known: impl FnOnce() -> F,
+    ) -> Result<(), ClusterError> {
+        self.known.get_or_try_init(make_known).await.copied()
+    }
 }
 
 /// A wish in the form of facts.
@@ -205,7 +218,7 @@ impl Execution {
     }
 
     /// Has a wish written down, together with those that wait beside it. `None` where there was nothing to write.
-    pub async fn write(&self, wish: Wish) -> Result<Option<Box<Written>>, ClusterError> {
+    pub async fn write(&self, wish: Wish) -> Result<Option<Arc<Written>>, ClusterError> {
         let (sender, mut answer) = oneshot::channel();
         self.waiting().push((wish, sender));
         let mut replica = self.replica.lock().await;
@@ -228,20 +241,22 @@ impl Execution {
     }
 
     async fn write_all(&self, replica: &mut Replica, batch: Vec<Waiting>) -> Result<(), ClusterError> {
-        let mut done = Vec::with_capacity(batch.len());
+        let (mut written, mut done) = (Written::default(), Vec::with_capacity(batch.len()));
         let mut open = batch;
         while !open.is_empty() {
-            open = self.write_some(replica, open, &mut done).await?;
+            open = self.write_some(replica, open, &mut written, &mut done).await?;
         }
-        self.end_if_quiet(replica, &mut done).await?;
-        let next_due = replica.ledger.next_due();
+        if !done.is_empty() {
+            self.end_if_quiet(replica, &mut written).await?;
+        }
+        written.next_due = replica.ledger.next_due();
         if replica.ledger.is_ended() {
             self.stop();
         }
-        for (mut written, sender) in done {
-            written.next_due = next_due;
+        let written = Arc::new(written);
+        for sender in done {
             // Whoever has gone away meanwhile finds out from the log.
-            let _ = sender.send(Ok(Some(written)));
+            let _ = sender.send(Ok(Some(Arc::clone(&written))));
         }
         Ok(())
     }
@@ -251,7 +266,8 @@ impl Execution {
         &self,
         replica: &mut Replica,
         open: Vec<Waiting>,
-        done: &mut Vec<(Box<Written>, oneshot::Sender<Answer>)>,
+        written: &mut Written,
+        done: &mut Vec<oneshot::Sender<Answer>>,
     ) -> Result<Vec<Waiting>, ClusterError> {
         let position = replica.ledger.position();
         let mut step = Step { holder: self.holder.clone(), ..Step::default() };
@@ -282,12 +298,11 @@ impl Execution {
         match self.append("write to the log", position, &step).await? {
             Appended::Yes => {
                 for (_, sender, draft) in drafts {
-                    let unit = draft.unit.clone();
-                    let mut written = Written { unit, from: draft.from.clone(), ..Written::default() };
+                    written.units.extend(draft.unit);
                     for (at, fact) in draft.facts {
-                        self.take_in(replica, at, fact, &mut written)?;
+                        self.take_in(replica, at, fact, draft.from.as_ref(), written)?;
                     }
-                    done.push((Box::new(written), sender));
+                    done.push(sender);
                 }
             }
             Appended::Behind(events) => {
@@ -317,19 +332,14 @@ impl Execution {
     }
 
     /// Nothing is under way any more: whoever sees it first says so.
-    async fn end_if_quiet(
-        &self,
-        replica: &mut Replica,
-        done: &mut [(Box<Written>, oneshot::Sender<Answer>)],
-    ) -> Result<(), ClusterError> {
-        let Some((written, _)) = done.last_mut() else { return Ok(()) };
+    async fn end_if_quiet(&self, replica: &mut Replica, written: &mut Written) -> Result<(), ClusterError> {
         while let Some(end) = replica.ledger.quiet_end() {
             let position = replica.ledger.position();
             let at = replica.ledger.now();
-            let units = written.unit.iter().map(|unit| (unit.clone(), position + 1)).collect();
+            let units = written.units.last().map(|unit| (unit.clone(), position + 1)).into_iter().collect();
             let step = Step { facts: vec![(at, end.clone())], units, ..Step::default() };
             match self.append("write the end", position, &step).await? {
-                Appended::Yes => self.take_in(replica, at, end, written)?,
+                Appended::Yes => self.take_in(replica, at, end, None, written)?,
                 Appended::Behind(events) => replica.follow(events)?,
                 Appended::Ended | Appended::Lost => return self.catch_up(replica).await,
             }
@@ -342,6 +352,7 @@ impl Execution {
         replica: &mut Replica,
         at: Millis,
         fact: Fact,
+        from: Option<&NodeId>,
         written: &mut Written,
     ) -> Result<(), ClusterError> {
         let seq = replica.ledger.position() + 1;
@@ -349,7 +360,7 @@ impl Execution {
             written.abandoned = replica.ledger.busy().count();
         }
         let made = replica.apply(Event { execution_id: self.id.clone(), seq, at, fact })?;
-        written.messages.extend(made.messages);
+        written.messages.extend(made.messages.into_iter().map(|message| (message, from.cloned())));
         written.statuses.extend(made.statuses);
         written.ended |= replica.ledger.is_ended();
         Ok(())
@@ -414,8 +425,10 @@ impl Wish {
                 let halted = engine::halted_by(&fact);
                 facts.push((at, fact));
                 facts.extend(halted.map(|end| (at, end)));
-                let unit = Some(message.to_string());
-                Some(Draft { unit, from: Some(from), released: Some(message.clone()), ..plain(facts) })
+                // Only what was announced before is held by anybody.
+                let held = ledger.get(message).is_some_and(|opened| opened.started.is_some());
+                let (unit, released) = (Some(message.to_string()), held.then(|| message.clone()));
+                Some(Draft { unit, from: Some(from), released, ..plain(facts) })
             }
             Self::TimeOut { late, now } => {
                 let facts = vec![(*now, Fact::TimedOut(late.clone()))];

@@ -14,6 +14,7 @@ mod looks;
 mod master;
 mod post;
 mod replica;
+mod slate;
 mod topology;
 mod wire;
 mod worker;

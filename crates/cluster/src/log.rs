@@ -37,6 +37,7 @@ pub struct Log {
     prefix: String,
     append: Script,
     renew: Script,
+    fire: Script,
     /// How long facts and payloads are kept once the execution has ended, for those who follow it.
     afterwards: Millis,
 }
@@ -85,6 +86,7 @@ impl Log {
             prefix: prefix.to_owned(),
             append: Script::new(include_str!("scripts/append.lua")),
             renew: Script::new(include_str!("scripts/renew.lua")),
+            fire: Script::new(include_str!("scripts/fire.lua")),
             afterwards,
         })
     }
@@ -253,27 +255,22 @@ impl Log {
         Ok(status.as_deref() == Some("running"))
     }
 
-    /// When the timers were fired last, where they were.
-    pub async fn fired(
-        &self,
-        execution: &ExecutionId,
-        timers: &[String],
-    ) -> Result<Vec<Option<Millis>>, ClusterError> {
-        let mut asked = redis::cmd("HMGET");
-        asked.arg(self.key(execution, "timers")).arg(timers);
-        Ok(asked.query_async(&mut self.redis()).await?)
-    }
-
-    /// What these timers wake is with the broker.
-    pub async fn fire(
+    /// Takes timers that are due, so that nobody else fires them before the lease is over. Says which of them it got;
+    /// the same for the same `word`, should an answer be lost.
+    pub async fn take_timers(
         &self,
         execution: &ExecutionId,
         timers: &[String],
         now: Millis,
-    ) -> Result<(), ClusterError> {
-        let fields: Vec<(&str, Millis)> = timers.iter().map(|timer| (timer.as_str(), now)).collect();
-        let _: () = self.redis().hset_multiple(self.key(execution, "timers"), &fields).await?;
-        Ok(())
+        lease: Millis,
+        word: &str,
+    ) -> Result<Vec<bool>, ClusterError> {
+        let mut call = self.fire.key(self.key(execution, "timers"));
+        call.arg(now).arg(lease).arg(word);
+        for timer in timers {
+            call.arg(timer);
+        }
+        Ok(call.invoke_async(&mut self.redis()).await?)
     }
 
     /// Keeps the result of an execution as long as its end is remembered.

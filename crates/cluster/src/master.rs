@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use lapin::{Acker, options::BasicAckOptions};
+use futures::future::join_all;
 use protocol::{Event, ExecutionId};
 use serde::Deserialize;
 use tokio::{
@@ -18,6 +18,7 @@ use crate::{
     log::CHUNK,
     post::{self, Arrived},
     replica::Replica,
+    slate::Debt,
     wire,
 };
 
@@ -37,7 +38,7 @@ pub struct Master {
 pub struct Group {
     pub events: Vec<Event>,
     ended: Vec<ExecutionId>,
-    ackers: Vec<Acker>,
+    debts: Vec<Debt>,
 }
 
 #[derive(Deserialize)]
@@ -64,10 +65,10 @@ impl Master {
     /// The next facts; `None` when nothing is received any more.
     pub async fn next(&mut self) -> Result<Option<Group>, ClusterError> {
         let Some(first) = self.inbox.recv().await else { return Ok(None) };
-        let mut group = Group { events: Vec::new(), ended: Vec::new(), ackers: Vec::new() };
+        let mut group = Group { events: Vec::new(), ended: Vec::new(), debts: Vec::new() };
         let mut spoken_of = BTreeSet::new();
         let mut next = Some(first);
-        while let Some(Arrived { delivery, .. }) = next {
+        while let Some(Arrived { delivery, debt, .. }) = next {
             match wire::read::<Hint>(&delivery.data) {
                 Ok(hint) if wire::check_id(&hint.execution_id).is_ok() => {
                     spoken_of.insert(hint.execution_id);
@@ -75,7 +76,7 @@ impl Master {
                 Ok(_) => tracing::warn!("a message with an odd execution id is passed over"),
                 Err(why) => tracing::warn!(reason = %why.message, "a message is passed over"),
             }
-            group.ackers.push(delivery.acker);
+            group.debts.push(debt);
             next = self.inbox.try_recv().ok();
         }
         for id in spoken_of {
@@ -89,12 +90,7 @@ impl Master {
         for id in group.ended {
             insist("forget what is kept elsewhere", || self.log.forget(&id)).await?;
         }
-        for acker in group.ackers {
-            // Where the connection is gone the hint comes again, and says nothing new.
-            if let Err(error) = acker.ack(BasicAckOptions::default()).await {
-                tracing::debug!(%error, "a hint could not be acknowledged");
-            }
-        }
+        join_all(group.debts.into_iter().map(Debt::settle)).await;
         Ok(())
     }
 

@@ -11,7 +11,11 @@ use lapin::{
 };
 use tokio::sync::{Mutex, mpsc, watch};
 
-use crate::{ClusterError, Queue, Topology, insist::insist};
+use crate::{
+    ClusterError, Queue, Topology,
+    insist::insist,
+    slate::{Debt, Slate},
+};
 
 /// Letters under way at once; more are sent in units of so many.
 const UNIT: usize = 500;
@@ -170,6 +174,7 @@ impl Post {
 pub struct Arrived {
     pub queue: Queue,
     pub delivery: Delivery,
+    pub debt: Debt,
 }
 
 /// Receives from some queues until it is closed, through as many connections as it takes.
@@ -187,6 +192,7 @@ pub async fn receive(
             opened = opened => opened?,
             () = is_closed(&mut closed) => return Ok(()),
         };
+        let slate = Arc::new(Slate::default());
         let mut arriving = futures::stream::select_all(
             consumers.into_iter().map(|(queue, consumer)| consumer.map(move |delivery| (queue, delivery))),
         );
@@ -202,7 +208,8 @@ pub async fn receive(
             };
             match next {
                 Some((queue, Ok(delivery))) => {
-                    if inbox.send(Arrived { queue, delivery }).await.is_err() {
+                    let debt = Debt::new(&delivery, &slate);
+                    if inbox.send(Arrived { queue, delivery, debt }).await.is_err() {
                         return Ok(());
                     }
                 }

@@ -47,12 +47,17 @@ impl Replica {
         })
     }
 
-    /// Takes in what others have written.
+    /// Takes in what others have written, and make known themselves.
     pub fn follow(&mut self, events: Vec<Event>) -> Result<(), ClusterError> {
         // What we wrote ourselves and heard nothing of comes back this way too; then it is known already.
         let known = self.ledger.position();
-        for event in events.into_iter().filter(|event| event.seq > known) {
-            self.apply(event)?;
+        for mut event in events.into_iter().filter(|event| event.seq > known) {
+            let heard = self.ledger.apply(&event)?;
+            event.fact.note(heard);
+            if let Some(completion) = self.statuses.follow(&event) {
+                self.completion = Some(completion);
+            }
+            while self.ledger.next_ready().is_some() {}
         }
         Ok(())
     }

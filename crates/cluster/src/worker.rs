@@ -9,12 +9,11 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicI64, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
 };
 
 use engine::Again;
-use lapin::{Acker, options::BasicAckOptions};
 use protocol::{ExecutionId, MessageId, Millis};
 use runtime::{Announcement, Backend, Clock, Conclusion, Delivery, Receipt};
 use tokio::{
@@ -28,6 +27,7 @@ use crate::{
     execution::{Execution, Wish, Written},
     insist::insist,
     post::{self, Arrived},
+    slate::Debt,
 };
 
 /// Executions kept in memory that nobody works for at the moment.
@@ -82,13 +82,15 @@ pub struct Worker {
     /// Rings for the one task that keeps time; a ring while it looks elsewhere is kept for it.
     timers: Notify,
     rung: AtomicBool,
+    /// How often timers were taken.
+    taken: AtomicU64,
     closed: watch::Sender<bool>,
     /// What goes on beside the line; ends with the worker.
     beside: Mutex<JoinSet<()>>,
 }
 
 struct InHand {
-    acker: Acker,
+    debt: Debt,
     execution: Arc<Execution>,
     /// It takes a while, and others know.
     announced: bool,
@@ -130,6 +132,7 @@ impl Worker {
             next_look: AtomicI64::new(Millis::MAX),
             timers: Notify::new(),
             rung: AtomicBool::new(false),
+            taken: AtomicU64::new(0),
             closed,
             beside: Mutex::default(),
             options,
@@ -202,19 +205,23 @@ impl Worker {
     }
 
     /// Publishes what a step has brought about, and sees to it that somebody looks when a timer is due.
-    async fn publish(&self, execution: &Execution, written: Written) -> Result<(), ClusterError> {
-        let ended = written.ended;
-        if !ended && let Some(due) = written.next_due {
-            if execution.needs_look(due, self.desk.clock.now()) {
-                insist("ask for a look", || self.desk.looks.ask(&execution.id, due)).await?;
+    async fn publish(&self, execution: &Execution, written: &Written) -> Result<(), ClusterError> {
+        let make_known = async || {
+            if !written.ended
+                && let Some(due) = written.next_due
+            {
+                if execution.needs_look(due, self.desk.clock.now()) {
+                    insist("ask for a look", || self.desk.looks.ask(&execution.id, due)).await?;
+                }
+                self.look_by(due);
             }
-            self.look_by(due);
-        }
-        self.desk.publish(execution, written).await?;
-        if ended {
-            self.forget(&execution.id);
-        }
-        Ok(())
+            self.desk.publish(execution, written).await?;
+            if written.ended {
+                self.forget(&execution.id);
+            }
+            Ok(())
+        };
+        written.once(make_known).await
     }
 
     /// The time keeper is to look again if that is sooner than it knows. Until it has, a simulated clock stands still.
@@ -236,7 +243,7 @@ impl Worker {
         let nothing = written.is_none();
         match written {
             Some(written) => {
-                self.publish(&execution, *written).await?;
+                self.publish(&execution, &written).await?;
                 self.desk.clock.work_ended(1);
             }
             // Our own answer was lost on the way: then it may still be ours to publish.
@@ -247,7 +254,7 @@ impl Worker {
             None => {}
         }
         if let Some(in_hand) = in_hand {
-            Self::acknowledge(&in_hand.acker).await;
+            in_hand.debt.settle().await;
             if nothing && in_hand.resumed {
                 self.desk.clock.work_ended(1);
             }
@@ -258,14 +265,7 @@ impl Worker {
     async fn let_go(&self, key: &(ExecutionId, MessageId)) {
         let in_hand = lock(&self.in_hand).remove(key);
         if let Some(in_hand) = in_hand {
-            Self::acknowledge(&in_hand.acker).await;
-        }
-    }
-
-    async fn acknowledge(acker: &Acker) {
-        // Where the connection is gone the message comes again, and is known then.
-        if let Err(error) = acker.ack(BasicAckOptions::default()).await {
-            tracing::debug!(%error, "a message could not be acknowledged");
+            in_hand.debt.settle().await;
         }
     }
 }
@@ -304,10 +304,7 @@ impl Backend for Worker {
             lease: self.desk.clock.now() + self.options.lease,
         };
         match execution.write(wish).await? {
-            Some(written) => {
-                self.desk.tell(&written.statuses).await;
-                Ok(true)
-            }
+            Some(written) => self.publish(&execution, &written).await.map(|()| true),
             // Somebody else has begun, or the execution has ended.
             None => {
                 self.let_go(&key).await;

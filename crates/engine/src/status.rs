@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{
     Arrival, Change, CompletionMessage, Consequence, Echo, Event, ExecutionEnded, ExecutionStatus, Fact,
-    Lineage, Millis, Node, NodeError, NodeId, NodeStatus, NodeStatusMessage, Payload, StatusLine, WorkflowId,
-    iso8601,
+    Lineage, Millis, Node, NodeError, NodeFailed, NodeId, NodeStatus, NodeStatusMessage, Payload, StatusLine,
+    WorkflowId, iso8601,
 };
 use serde_json::json;
 
@@ -32,7 +32,7 @@ impl StatusFold {
                 Vec::new()
             }
             Fact::NodeStarted(started) => {
-                self.spoken_of.insert(started.firing.node_id.clone());
+                self.speak_of(&started.firing.node_id);
                 let mut status = self.status(event, &started.firing.node_id, &started.firing.lineage);
                 status.parameters = started.parameters.clone();
                 vec![line(status)]
@@ -60,10 +60,7 @@ impl StatusFold {
                 self.with_echo(event, status, &done.echo)
             }
             Fact::NodeFailed(done) => {
-                if done.consequence == Consequence::GoOn {
-                    let output = Payload::new(json!({"error": done.error}));
-                    self.keep(&done.firing.node_id, &done.firing.lineage, &output);
-                }
+                self.keep_failure(done);
                 let mut status = self.status(event, &done.firing.node_id, &done.firing.lineage);
                 status.status = NodeStatus::Failed;
                 status.duration_ms = done.duration;
@@ -83,6 +80,52 @@ impl StatusFold {
                 lines.push(StatusLine::Completion(Box::new(self.completion(event, ended))));
                 lines
             }
+        }
+    }
+
+    /// Takes in an event that somebody else announces. How the execution has ended, if it has.
+    pub fn follow(&mut self, event: &Event) -> Option<CompletionMessage> {
+        match &event.fact {
+            Fact::NodeStarted(started) => self.speak_of(&started.firing.node_id),
+            Fact::NodeSucceeded(done) => {
+                self.keep(&done.firing.node_id, &done.firing.lineage, &done.output);
+                self.hear(&done.echo);
+            }
+            Fact::NodeFailed(done) => {
+                self.keep_failure(done);
+                self.hear(&done.echo);
+            }
+            Fact::Intervened(done) if done.change == Change::Dropped => self.hear(&done.echo),
+            Fact::Intervened(_)
+            | Fact::NodeParked(_)
+            | Fact::AttemptFailed(_)
+            | Fact::TimedOut(_)
+            | Fact::TimerFired(_) => {}
+            Fact::ExecutionStarted(_) | Fact::ExecutionEnded(_) => {
+                if let Some(StatusLine::Completion(completion)) = self.apply(event).pop() {
+                    return Some(*completion);
+                }
+            }
+        }
+        None
+    }
+
+    fn hear(&mut self, echo: &Echo) {
+        for skipped in &echo.skipped {
+            self.speak_of(&skipped.node_id);
+        }
+    }
+
+    fn speak_of(&mut self, node: &NodeId) {
+        if !self.spoken_of.contains(node) {
+            self.spoken_of.insert(node.clone());
+        }
+    }
+
+    fn keep_failure(&mut self, done: &NodeFailed) {
+        if done.consequence == Consequence::GoOn {
+            let output = Payload::new(json!({"error": done.error}));
+            self.keep(&done.firing.node_id, &done.firing.lineage, &output);
         }
     }
 
@@ -115,7 +158,7 @@ impl StatusFold {
     }
 
     fn skipped(&mut self, event: &Event, node: &NodeId, lineage: &Lineage) -> StatusLine {
-        self.spoken_of.insert(node.clone());
+        self.speak_of(node);
         line(NodeStatusMessage { status: NodeStatus::Skipped, ..self.status(event, node, lineage) })
     }
 

@@ -52,7 +52,7 @@ pub use report::{
     CompareCounts, ComparisonView, DifferenceView, ExplanationView, SlowerView, ValueChange,
     VerifiedDifference, VerifiedView,
 };
-pub use request::{Request, Response, RunOptions, Snapshot, Update};
+pub use request::{Request, Response, RunOptions, RunsOn, Snapshot, Update};
 pub use time::{Millis, iso8601, parse_moment};
 pub use timeline::{Bar, BarKind, PastView, Tick, Timeline, TimelineRow, When};
 pub use view::{

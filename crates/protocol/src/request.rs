@@ -200,11 +200,24 @@ pub enum Response {
 #[ts(export_to = "protocol.ts")]
 pub struct Snapshot {
     pub version: String,
+    pub runs_on: RunsOn,
     /// The watched folder, for people.
     pub folder: String,
     pub workflows: Vec<WorkflowEntry>,
     /// Newest first.
     pub executions: Vec<ExecutionSummary>,
+}
+
+/// Where the executions of a host run, and so what can be done about them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export_to = "protocol.ts")]
+pub enum RunsOn {
+    /// In its own engine: they can be started, held, changed and forked.
+    #[default]
+    Here,
+    /// On a cluster whose recordings it keeps: they can be watched and cancelled.
+    Cluster,
 }
 
 /// What a host hears without asking.

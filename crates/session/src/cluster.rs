@@ -1,14 +1,13 @@
-//! The cluster: workers, executions on it, and the master that keeps their recordings.
+//! The cluster: workers, and executions on it.
 
-use std::{future::Future, path::Path, sync::Arc, time::Duration};
+use std::{future::Future, sync::Arc, time::Duration};
 
-use cluster::{Client, ClusterError, Follower, Kind, Master, Topology, Worker, WorkerOptions};
+use cluster::{Client, ClusterError, Follower, Kind, Topology, Worker, WorkerOptions};
 use engine::Plan;
-use protocol::{Event, ExecutionId, Millis, Payload, Problem, ProblemCode};
-use recording::{Access, Store};
+use protocol::{ExecutionId, Millis, Payload, Problem, ProblemCode};
 use runtime::{Clock, Metrics, Workshop};
 
-use crate::{Reach, hidden, problem::from_store, random_id, wish};
+use crate::{Reach, random_id, wish};
 
 /// Where a cluster is.
 #[derive(Clone, Debug)]
@@ -21,7 +20,7 @@ pub struct ClusterAddress {
 }
 
 impl ClusterAddress {
-    fn topology(&self) -> Topology {
+    pub(crate) fn topology(&self) -> Topology {
         Topology::of_kind(&self.prefix, if self.quorum { Kind::Quorum } else { Kind::Classic })
     }
 }
@@ -143,38 +142,6 @@ impl Cluster {
     }
 }
 
-/// Keeps the recordings of a cluster.
-pub struct ClusterMaster {
-    master: Master,
-    store: Store,
-}
-
-impl ClusterMaster {
-    pub async fn open(address: &ClusterAddress, store: &Path, reach: &Reach) -> Result<Self, Problem> {
-        let redaction = hidden::rules(reach.redaction.as_deref())?;
-        let store = Store::open(store, Access::Write).await.map_err(|error| from_store(&error))?;
-        let master = Master::open(&address.amqp, &address.redis, address.topology()).await;
-        Ok(Self { master: master.map_err(|error| from_cluster(&error))?, store: store.hiding(redaction) })
-    }
-
-    /// Keeps what comes next; says what it was. `None` when nothing comes any more.
-    pub async fn keep_next(&mut self) -> Result<Option<Vec<Event>>, Problem> {
-        let next = self.master.next().await.map_err(|error| from_cluster(&error))?;
-        let Some(mut group) = next else { return Ok(None) };
-        let mut events = std::mem::take(&mut group.events);
-        // A master that was started again reads from the beginning and keeps what it has not.
-        let mut known = std::collections::HashMap::new();
-        for id in events.iter().filter(|event| event.seq == 1).map(|event| event.execution_id.clone()) {
-            let kept = self.store.position_at(&id, Millis::MAX).await.map_err(|error| from_store(&error))?;
-            known.extend(kept.map(|kept| (id, kept)));
-        }
-        events.retain(|event| known.get(&event.execution_id).is_none_or(|kept| event.seq > *kept));
-        self.store.append(&events).await.map_err(|error| from_store(&error))?;
-        self.master.kept(group).await.map_err(|error| from_cluster(&error))?;
-        Ok(Some(events))
-    }
-}
-
 pub fn from_cluster(error: &ClusterError) -> Problem {
     let (code, hint) = match error {
         ClusterError::Unknown(_) => (ProblemCode::NotFound, "check the id, and --queue-prefix"),
@@ -183,6 +150,11 @@ pub fn from_cluster(error: &ClusterError) -> Problem {
         ClusterError::Damaged(_) | ClusterError::Unwritable(_) | ClusterError::Ledger(_) => (
             ProblemCode::Infrastructure,
             "somebody else may write to the same keys; choose another --queue-prefix",
+        ),
+        ClusterError::Broker(_) | ClusterError::Redis(_) if error.to_string().contains("certificate") => (
+            ProblemCode::Unreachable,
+            "the server has to show a certificate for this name from somebody this machine trusts; SSL_CERT_FILE names \
+             a file of those to trust",
         ),
         ClusterError::Broker(_) | ClusterError::Redis(_) | ClusterError::NotConfirmed(_) => (
             ProblemCode::Unreachable,

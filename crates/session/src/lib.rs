@@ -11,6 +11,7 @@ mod keyring;
 mod library;
 mod live;
 pub mod look;
+mod master;
 mod problem;
 mod report;
 mod triggers;
@@ -36,13 +37,14 @@ use runtime::{
 use serde_json::json;
 
 pub use cluster::{
-    Cluster, ClusterAddress, ClusterMaster, ClusterWorker, Effort, from_cluster as cluster_problem, patiently,
+    Cluster, ClusterAddress, ClusterWorker, Effort, from_cluster as cluster_problem, patiently,
 };
 pub use control::{Rest, check as check_controls, controls_key};
 pub use follow::Statuses;
 pub use keyring::Keyring;
 pub use library::{Library, read_workflow};
 pub use live::Subscription;
+pub use master::ClusterMaster;
 pub use runtime::{
     AddressPolicy, Clock,
     credentials::{CredentialFile, FileError, KeeperError},
@@ -120,6 +122,8 @@ pub struct Session {
     metrics: Metrics,
     clock: Clock,
     recovered: Vec<ExecutionId>,
+    /// Where the executions run, unless here.
+    cluster: Option<Cluster>,
     _temporary: Option<tempfile::TempDir>,
 }
 
@@ -199,6 +203,7 @@ impl Session {
             metrics,
             clock,
             recovered,
+            cluster: None,
             _temporary: temporary,
         })
     }
@@ -215,6 +220,7 @@ impl Session {
 
     /// Serves one wish of the user.
     pub async fn call(&self, request: Request) -> Result<Response, Problem> {
+        self.check_place(&request)?;
         match request {
             Request::Snapshot => self.snapshot().await.map(Response::Snapshot),
             Request::Run { path, input, options } => {
@@ -416,11 +422,6 @@ impl Session {
         Ok(Statuses::after(id.clone(), &past, feed))
     }
 
-    /// Ends an execution as halted.
-    pub async fn cancel(&self, id: &ExecutionId) -> Result<(), Problem> {
-        self.engine.cancel(id).await.map_err(|error| from_engine(&error))
-    }
-
     /// Finishes writing. Executions that are under way go on when the store is opened again.
     pub async fn close(&self) -> Result<(), Problem> {
         let closed = self.engine.close().await;
@@ -432,6 +433,7 @@ impl Session {
         let executions = self.store.executions(LISTED).await.map_err(|error| from_store(&error))?;
         Ok(Snapshot {
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            runs_on: self.runs_on(),
             folder: self.library.as_ref().map_or_else(String::new, |library| library.shown()),
             workflows: self.library.as_ref().map_or_else(Vec::new, |library| library.entries()),
             executions,

@@ -19,7 +19,7 @@ class Source {
   }
 }
 
-const SNAPSHOT = { type: 'snapshot', data: { version: '', folder: '', workflows: [], executions: [] } };
+const SNAPSHOT = { type: 'snapshot', data: { version: '', folder: '', runs_on: 'here', workflows: [], executions: [] } };
 const json = (status: number, body: unknown): Response => new Response(JSON.stringify(body), { status });
 
 function web(fetch: Web['fetch']): Web {

@@ -36,7 +36,7 @@ function answerFrom(recording: Recording, view: ExecutionView, request: Request)
       return {
         response: {
           type: 'snapshot',
-          data: { version: '', folder: '', workflows: [], executions: [view.summary] },
+          data: { version: '', folder: '', runs_on: 'here', workflows: [], executions: [view.summary] },
         },
       };
     case 'execution':

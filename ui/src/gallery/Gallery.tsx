@@ -9,7 +9,9 @@ export function Gallery(): ReactElement | null {
   const ready = useStore((state) => state.ready);
   const workflows = useStore((state) => state.workflows);
   const folder = useStore((state) => state.folder);
+  const elsewhere = useStore((state) => state.runsOn === 'cluster');
   if (!ready) return null;
+  if (elsewhere) return <ClusterWelcome />;
   return (
     <section className="gallery" aria-label="Stories" data-testid="gallery" tabIndex={-1}>
       <header className="gallery-head">
@@ -31,6 +33,28 @@ export function Gallery(): ReactElement | null {
           ))}
         </ul>
       )}
+    </section>
+  );
+}
+
+/** A cluster runs what others start: there is something to watch as soon as they do. */
+function ClusterWelcome(): ReactElement {
+  const some = useStore((state) => state.executions.length > 0);
+  return (
+    <section className="gallery" aria-label="The cluster" data-testid="cluster-welcome" tabIndex={-1}>
+      <header className="gallery-head">
+        <h2>The cluster, live</h2>
+        <p>Every execution is kept as it happens. You can watch it here, go back to any moment of it, and stop it.</p>
+      </header>
+      <EmptyState icon="play" title={some ? 'Pick an execution' : 'Nothing has run yet'}>
+        {some ? (
+          'The list on the left has the newest first.'
+        ) : (
+          <>
+            Start one on the cluster: <code>runeglass run FILE --amqp … --redis …</code>
+          </>
+        )}
+      </EmptyState>
     </section>
   );
 }

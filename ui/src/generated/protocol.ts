@@ -758,6 +758,11 @@ paused?: boolean | null,
 until?: NodeId | null, };
 
 /**
+ * Where the executions of a host run, and so what can be done about them.
+ */
+export type RunsOn = "here" | "cluster";
+
+/**
  * What to look for in payloads and errors.
  */
 export type Search = { 
@@ -791,7 +796,7 @@ export type SlowerView = { node_id: NodeId, key: LineageKey, duration_a: number,
 /**
  * Where a host starts from; updates say what has changed since.
  */
-export type Snapshot = { version: string, 
+export type Snapshot = { version: string, runs_on: RunsOn, 
 /**
  * The watched folder, for people.
  */

@@ -13,7 +13,7 @@ type Tab = 'parameters' | 'definition';
 /** A node of a file: nothing has happened, so there are only the words of its author. */
 export function IdleNode({ node }: { node: Node }): ReactElement {
   const [tab, setTab] = useState<Tab>('parameters');
-  const readOnly = useStore((state) => state.host.readOnly);
+  const readOnly = useStore((state) => state.host.readOnly || state.runsOn === 'cluster');
   return (
     <>
       <NodeHeading node={node} state="idle" />

@@ -16,6 +16,7 @@ export function ExecutionList(): ReactElement {
   const executions = useStore((state) => state.executions);
   const open = useStore((state) => (state.open.type === 'execution' ? state.open.executionId : null));
   const ready = useStore((state) => state.ready);
+  const elsewhere = useStore((state) => state.runsOn === 'cluster');
   const now = useNow();
   const shown = executions.slice(0, MOST_SHOWN);
   const stop = shown.some((each) => each.execution_id === open) ? open : (shown[0]?.execution_id ?? null);
@@ -27,7 +28,7 @@ export function ExecutionList(): ReactElement {
       </h2>
       {ready && executions.length === 0 && (
         <EmptyState icon="play" title="Nothing has run yet">
-          Select a workflow and press Run. Every execution is kept here.
+          {elsewhere ? 'Executions of the cluster appear here when they start, and are kept.' : 'Select a workflow and press Run. Every execution is kept here.'}
         </EmptyState>
       )}
       <ul className="library-list" onKeyDown={moveFocus}>

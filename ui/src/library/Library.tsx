@@ -6,10 +6,11 @@ import { WorkflowList } from './WorkflowList';
 import './library.css';
 
 export function Library(): ReactElement {
-  const replay = useStore((state) => state.host.mode === 'replay');
+  // A recording and a cluster have no folder to run something from.
+  const here = useStore((state) => state.host.mode !== 'replay' && state.runsOn === 'here');
   return (
     <nav className="library" aria-label="Library">
-      {!replay && <WorkflowList />}
+      {here && <WorkflowList />}
       <ExecutionList />
     </nav>
   );

@@ -14,6 +14,12 @@ describe('ModeChip', () => {
     expect(screen.getByTestId('mode-chip').textContent).toBe(text);
   });
 
+  it('says where executions run that are only watched here', () => {
+    useStore.setState({ host: { mode: 'web', title: '', readOnly: false }, runsOn: 'cluster' });
+    render(<ModeChip />);
+    expect(screen.getByTestId('mode-chip').textContent).toBe('CLUSTER · live');
+  });
+
   it('tells of a lost connection', () => {
     useStore.setState({ connection: { type: 'reconnecting', problem: { code: 'infrastructure', message: '', hint: '' } } });
     render(<ModeChip />);

@@ -1,8 +1,10 @@
 import type { ReactElement } from 'react';
 import type { Connection, Host } from '../bridge/bridge';
+import type { RunsOn } from '../generated/protocol';
 import { useStore } from '../state/store';
 
-export function modeText(host: Host): string {
+export function modeText(host: Host, runsOn: RunsOn): string {
+  if (runsOn === 'cluster') return 'CLUSTER · live';
   switch (host.mode) {
     case 'desktop':
       return 'LOCAL';
@@ -25,12 +27,14 @@ export function ModeChip(): ReactElement {
   const host = useStore((state) => state.host);
   const connection = useStore((state) => state.connection);
   const folder = useStore((state) => state.folder);
+  const runsOn = useStore((state) => state.runsOn);
+  const text = modeText(host, runsOn);
   const word = CONNECTION_WORDS[connection.type];
   return (
     <>
-      <span className={`mode-chip mode-${host.mode}`} data-testid="mode-chip" title={folder === '' ? modeText(host) : folder}>
+      <span className={`mode-chip mode-${host.mode}`} data-testid="mode-chip" title={folder === '' ? text : folder}>
         <span className={`mode-dot mode-dot-${connection.type}`} aria-hidden="true" />
-        <span className="mode-text">{modeText(host)}</span>
+        <span className="mode-text">{text}</span>
       </span>
       <span role="status" className="top-connection" data-testid="connection" data-connection={connection.type}>
         {word}

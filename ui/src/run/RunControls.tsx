@@ -6,7 +6,7 @@ import { useStore } from '../state/store';
 import { InputEditor } from './InputEditor';
 import { useRunKeys } from './useRunKeys';
 
-/** Run, its input, and Stop while the shown execution runs. Absent where nothing can be run. */
+/** Run, its input, and Stop while the shown execution runs. What cannot be done is absent. */
 export function RunControls(): ReactElement | null {
   // Selected in pieces: the answer of `runnable` is a new object every time.
   const type = useStore((state) => runnable(state).type);
@@ -35,7 +35,7 @@ export function RunControls(): ReactElement | null {
     inputButton.current?.querySelector('button')?.focus();
   };
 
-  if (type === 'absent') return null;
+  if (type === 'absent' && running === null) return null;
   return (
     <div className="run-controls">
       {running !== null && (
@@ -43,29 +43,31 @@ export function RunControls(): ReactElement | null {
           Stop
         </Button>
       )}
-      <div className="run-pair">
-        <Button
-          icon="play"
-          look="primary"
-          data-testid="run"
-          // Not `disabled`: a blocked button still has to say why to those who reach it with the keyboard.
-          aria-disabled={entry === null}
-          title={entry === null ? reason : `Run ${entry.title} (Ctrl+Enter)`}
-          onClick={start}
-        >
-          Run
-        </Button>
-        <span ref={inputButton}>
-          <IconButton
-            icon="braces"
-            label="Edit the input of the run"
-            aria-expanded={editing}
-            disabled={entry === null}
-            data-testid="run-input"
-            onClick={() => setEditing(!editing)}
-          />
-        </span>
-      </div>
+      {type !== 'absent' && (
+        <div className="run-pair">
+          <Button
+            icon="play"
+            look="primary"
+            data-testid="run"
+            // Not `disabled`: a blocked button still has to say why to those who reach it with the keyboard.
+            aria-disabled={entry === null}
+            title={entry === null ? reason : `Run ${entry.title} (Ctrl+Enter)`}
+            onClick={start}
+          >
+            Run
+          </Button>
+          <span ref={inputButton}>
+            <IconButton
+              icon="braces"
+              label="Edit the input of the run"
+              aria-expanded={editing}
+              disabled={entry === null}
+              data-testid="run-input"
+              onClick={() => setEditing(!editing)}
+            />
+          </span>
+        </div>
+      )}
       {entry === null && reason !== '' && (
         <p className="run-reason" data-testid="run-blocked">
           {reason}

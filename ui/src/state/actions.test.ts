@@ -32,7 +32,7 @@ class Stage implements Bridge {
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 const snapshot = (more: object = {}): Response => ({
   type: 'snapshot',
-  data: { version: '1', folder: 'w', workflows: [entry()], executions: [], ...more },
+  data: { version: '1', folder: 'w', runs_on: 'here', workflows: [entry()], executions: [], ...more },
 });
 const openView = () => {
   const { open } = useStore.getState();

@@ -85,8 +85,8 @@ function release(mine: Session): void {
 }
 
 function fromSnapshot(snapshot: Snapshot): Partial<State> {
-  const { version, folder, workflows, executions } = snapshot;
-  return { ready: true, version, folder, workflows, executions };
+  const { version, folder, runs_on: runsOn, workflows, executions } = snapshot;
+  return { ready: true, version, folder, runsOn, workflows, executions };
 }
 
 /** Keeps what was open, or comes back to what was open last time; a first visit starts in the gallery. */

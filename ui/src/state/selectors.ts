@@ -109,7 +109,7 @@ export type Runnable =
   | { type: 'absent' };
 
 export function runnable(state: State): Runnable {
-  if (state.host.readOnly || state.connection.type === 'refused') return { type: 'absent' };
+  if (state.host.readOnly || state.runsOn === 'cluster' || state.connection.type === 'refused') return { type: 'absent' };
   const entry = shownEntry(state);
   if (!entry) return { type: 'blocked', reason: 'Select a workflow to run it.' };
   const errors = countSeverity(entry.diagnostics, 'error');

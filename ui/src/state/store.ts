@@ -7,6 +7,7 @@ import type {
   FanOutPlace,
   ItemDetail,
   PastView,
+  RunsOn,
   Problem,
   Workflow,
   WorkflowEntry,
@@ -53,6 +54,8 @@ export interface State {
   ready: boolean;
   version: string;
   folder: string;
+  /** Executions of a cluster are watched here, and run elsewhere. */
+  runsOn: RunsOn;
   workflows: WorkflowEntry[];
   executions: ExecutionSummary[];
   open: Open;
@@ -85,6 +88,7 @@ export const INITIAL_STATE: State = {
   ready: false,
   version: '',
   folder: '',
+  runsOn: 'here',
   workflows: [],
   executions: [],
   open: { type: 'nothing' },

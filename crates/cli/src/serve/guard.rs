@@ -28,6 +28,10 @@ impl Guard {
         Ok(Self { port, token: Mutex::new(Some(random_word()?)), secret: random_word()?, hooks })
     }
 
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     pub fn url(&self) -> String {
         let token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
         format!("http://127.0.0.1:{}/?token={}", self.port, token.as_deref().unwrap_or_default())
@@ -87,7 +91,7 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
     let offered =
         request.uri().query().and_then(|query| query.split('&').find_map(|part| part.strip_prefix("token=")));
     let mut response = if !guard.is_our_host(headers) || !guard.is_our_origin(headers) {
-        let hint = "open the address that `runeglass serve` printed";
+        let hint = "open the address that was printed at the start";
         refuse(
             StatusCode::FORBIDDEN,
             &Problem::new(ProblemCode::InvalidRequest, "this request comes from elsewhere", hint),
@@ -101,7 +105,7 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
     } else if offered.is_some_and(|token| guard.spend(token)) {
         guard.open_session()
     } else {
-        let hint = "the link works once; end `runeglass serve` and start it again for a new one";
+        let hint = "the link works once; end the program and start it again for a new one";
         let problem = Problem::new(ProblemCode::InvalidRequest, "this browser has no session here", hint);
         refuse(StatusCode::UNAUTHORIZED, &problem)
     };

@@ -10,6 +10,7 @@ use std::{net::Ipv4Addr, path::PathBuf, sync::Arc};
 use axum::{Router, middleware, routing};
 use clap::Args;
 use session::{AddressPolicy, Options, Session};
+use tokio::net::TcpListener;
 
 use crate::{
     outcome::{CommandError, Outcome, say},
@@ -50,33 +51,51 @@ pub async fn serve(arguments: ServeArguments) -> Result<Outcome, CommandError> {
     let reach = arguments.reach.reach(AddressPolicy::PublicOnly);
     let options = Options::for_host(arguments.folder, arguments.store, reach)?;
     let session = Arc::new(Session::open(options).await?);
-    let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, arguments.port))
-        .await
-        .map_err(|error| CommandError::io(&format!("listen on port {}", arguments.port), &error))?;
-    let port = listener.local_addr().map_err(|error| CommandError::io("listen", &error))?.port();
-    let guard = Arc::new(Guard::new(port, arguments.triggers)?);
-
-    say(&format!("Runeglass is at {}", guard.url()))?;
-    say("The link works once; it opens a session for that browser. Ctrl+C ends it.")?;
+    let door = Door::open(arguments.port, arguments.triggers).await?;
     if arguments.triggers {
         say(&format!(
-            "Triggers are on: schedules start by themselves, POST http://127.0.0.1:{port}{}NAME starts a webhook.",
+            "Triggers are on: schedules start by themselves, POST http://127.0.0.1:{}{}NAME starts a webhook.",
+            door.guard.port(),
             hooks::PREFIX
         ))?;
     }
-    let app = router(arguments.triggers)
-        .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES))
-        .layer(middleware::from_fn_with_state(Arc::clone(&guard), guard::check))
-        .with_state(Arc::clone(&session));
     tokio::select! {
-        served = async { axum::serve(listener, app).await } => {
-            served.map_err(|error| CommandError::io("serve", &error))?;
-        }
+        served = door.show(&session) => served?,
         () = ended() => {}
         served = hooks::keep_schedules(&session), if arguments.triggers => served?,
     }
     session.close().await?;
     Ok(Outcome::Completed)
+}
+
+/// Where browsers of this machine come in.
+pub struct Door {
+    listener: TcpListener,
+    guard: Guard,
+    triggers: bool,
+}
+
+impl Door {
+    /// Opens a port and says where it is.
+    pub async fn open(port: u16, triggers: bool) -> Result<Self, CommandError> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+            .await
+            .map_err(|error| CommandError::io(&format!("listen on port {port}"), &error))?;
+        let port = listener.local_addr().map_err(|error| CommandError::io("listen", &error))?.port();
+        let guard = Guard::new(port, triggers)?;
+        say(&format!("Runeglass is at {}", guard.url()))?;
+        say("The link works once; it opens a session for that browser. Ctrl+C ends it.")?;
+        Ok(Self { listener, guard, triggers })
+    }
+
+    /// Shows a session to whoever has the link.
+    pub async fn show(self, session: &Arc<Session>) -> Result<(), CommandError> {
+        let app = router(self.triggers)
+            .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES))
+            .layer(middleware::from_fn_with_state(Arc::new(self.guard), guard::check))
+            .with_state(Arc::clone(session));
+        axum::serve(self.listener, app).await.map_err(|error| CommandError::io("serve", &error))
+    }
 }
 
 fn router(triggers: bool) -> Router<Arc<Session>> {

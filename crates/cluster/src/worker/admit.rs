@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::Message;
+use engine::{Message, Plan};
 use lapin::message::Delivery as Incoming;
 use protocol::{ExecutionId, ExecutionStarted, Fact, Payload};
 use runtime::{Delivery, Receipt, Stopped};
@@ -13,6 +13,7 @@ use crate::{
     execution::{Execution, Wish, unit_of},
     insist::insist,
     post::Arrived,
+    slate::Debt,
     wire::{self, Late, Ticket, Unfit, unfit},
 };
 
@@ -26,6 +27,7 @@ enum Verdict {
     Work {
         message: Box<Message>,
         execution: Arc<Execution>,
+        plan: Arc<Plan>,
         resumed: bool,
     },
     /// It is done with.
@@ -35,7 +37,7 @@ enum Verdict {
 
 impl Worker {
     pub(super) async fn admit(&self, arrived: Arrived) -> Result<Option<Delivery>, ClusterError> {
-        let Arrived { queue, delivery } = arrived;
+        let Arrived { queue, delivery, debt } = arrived;
         let verdict = match queue {
             Queue::Timeout => {
                 let given_up = self.give_up_join(&delivery.data).await;
@@ -47,37 +49,38 @@ impl Worker {
             }
         };
         match verdict {
-            Ok(Verdict::Work { message, execution, resumed }) => {
-                self.take_in_hand(*message, execution, resumed, delivery).await
+            Ok(Verdict::Work { message, execution, plan, resumed }) => {
+                let stopped = Stopped(execution.stopped());
+                let receipt = Receipt {
+                    execution_id: message.execution_id.clone(),
+                    message_id: message.id.clone(),
+                    attempt: message.attempt,
+                };
+                let in_hand = InHand { debt, execution, announced: false, resumed };
+                let ours = self.take_in_hand(&receipt, in_hand).await;
+                Ok(ours.then_some(Delivery { plan, message: *message, receipt, stopped }))
             }
             Ok(Verdict::Drop) => {
-                Self::acknowledge(&delivery.acker).await;
+                debt.settle().await;
                 if queue == Queue::Execution && is_resumed(&delivery.data) {
                     self.desk.clock.work_ended(1);
                 }
                 Ok(None)
             }
             Ok(Verdict::Park(why)) => {
-                self.park_away(delivery, &why).await?;
+                self.park_away(delivery, debt, &why).await?;
                 Ok(None)
             }
             Err(error) => {
-                self.try_later(delivery, &error).await?;
+                self.try_later(delivery, debt, &error).await?;
                 Ok(None)
             }
         }
     }
 
-    async fn take_in_hand(
-        &self,
-        message: Message,
-        execution: Arc<Execution>,
-        resumed: bool,
-        delivery: Incoming,
-    ) -> Result<Option<Delivery>, ClusterError> {
-        let key = (message.execution_id.clone(), message.id.clone());
-        let in_hand =
-            InHand { acker: delivery.acker, execution: Arc::clone(&execution), announced: false, resumed };
+    /// False for a copy of what is in hand already.
+    async fn take_in_hand(&self, receipt: &Receipt, in_hand: InHand) -> bool {
+        let key = (receipt.execution_id.clone(), receipt.message_id.clone());
         let twice = {
             let mut held = lock(&self.in_hand);
             match held.contains_key(&key) {
@@ -85,19 +88,11 @@ impl Worker {
                 false => held.insert(key, in_hand),
             }
         };
-        // A copy of what is in hand; the first one comes back should we fail.
-        if let Some(copy) = twice {
-            Self::acknowledge(&copy.acker).await;
-            self.desk.clock.work_ended(usize::from(copy.resumed));
-            return Ok(None);
-        }
-        let receipt = Receipt {
-            execution_id: message.execution_id.clone(),
-            message_id: message.id.clone(),
-            attempt: message.attempt,
-        };
-        let plan = Arc::clone(execution.replica().await.ledger.plan());
-        Ok(Some(Delivery { plan, message, receipt, stopped: Stopped(execution.stopped()) }))
+        // The first one comes back should we fail.
+        let Some(copy) = twice else { return true };
+        self.desk.clock.work_ended(usize::from(copy.resumed));
+        copy.debt.settle().await;
+        false
     }
 
     /// A message that the broker hands out again was in the hands of a worker that is gone; what that one could not do
@@ -156,12 +151,12 @@ impl Worker {
                     return Ok(Verdict::Drop);
                 }
                 message.attempt += 1;
-                return Ok(Verdict::Work { message, execution, resumed });
+                return Ok(Verdict::Work { message, execution, plan, resumed });
             }
             (None, None) => {}
         }
         drop(replica);
-        Ok(Verdict::Work { message, execution, resumed })
+        Ok(Verdict::Work { message, execution, plan, resumed })
     }
 
     /// Whether somebody is at it. A copy is not needed then: should that worker die, the silence is noticed.
@@ -236,35 +231,40 @@ impl Worker {
         execution.catch_up(&mut *execution.replica().await).await?;
         let now = self.desk.clock.now().max(late.due);
         match execution.write(Wish::TimeOut { late: late.timed_out, now }).await? {
-            Some(written) => self.publish(&execution, *written).await?,
+            Some(written) => self.publish(&execution, &written).await?,
             None => self.desk.publish_again(&execution, &unit).await?,
         }
         Ok(Verdict::Drop)
     }
 
-    async fn park_away(&self, delivery: Incoming, why: &Unfit) -> Result<(), ClusterError> {
+    async fn park_away(&self, delivery: Incoming, debt: Debt, why: &Unfit) -> Result<(), ClusterError> {
         tracing::warn!(code = why.code, reason = %why.message, "a message is parked");
         let reason = format!("{}: {}", why.code, why.message);
         let letter = Letter::new(Queue::Parking, delivery.data).with_header(REASON, &reason);
         self.desk.post.send(&[letter]).await?;
-        Self::acknowledge(&delivery.acker).await;
+        debt.settle().await;
         Ok(())
     }
 
     /// The house could not deal with it. It comes back later, a few times.
-    async fn try_later(&self, delivery: Incoming, error: &ClusterError) -> Result<(), ClusterError> {
+    async fn try_later(
+        &self,
+        delivery: Incoming,
+        debt: Debt,
+        error: &ClusterError,
+    ) -> Result<(), ClusterError> {
         let headers = delivery.properties.headers().as_ref();
         let tries = headers.and_then(|headers| headers.inner().get(TRIES)).map(|tries| format!("{tries:?}"));
         let digits: String = tries.unwrap_or_default().chars().filter(char::is_ascii_digit).collect();
         let tries: u32 = digits.parse().unwrap_or(0);
         let Some(delay) = Delay::after(tries) else {
-            return self.park_away(delivery, &unfit("RETRIES_USED_UP", error.to_string())).await;
+            return self.park_away(delivery, debt, &unfit("RETRIES_USED_UP", error.to_string())).await;
         };
         tracing::warn!(%error, tries, "a message is tried again later");
         let letter =
             Letter::new(Queue::Later(delay), delivery.data).with_header(TRIES, &(tries + 1).to_string());
         self.desk.post.send(&[letter]).await?;
-        Self::acknowledge(&delivery.acker).await;
+        debt.settle().await;
         Ok(())
     }
 }

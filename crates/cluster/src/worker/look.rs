@@ -77,34 +77,28 @@ impl Worker {
             self.find(id, &replica, now, silent)
         };
         let found = self.not_fired(&execution.id, found, now).await?;
+        let mut letters = Vec::with_capacity(found.rested.len() + found.late.len());
         for (due, message) in &found.rested {
-            let letters =
-                self.desk.letters(&execution, std::slice::from_ref(message), None, Some(*due)).await?;
-            self.desk.clock.work_began(letters.len());
-            self.desk.post.send(&letters).await?;
+            letters.extend(self.desk.letters(&execution, &[(message.clone(), None)], Some(*due)).await?);
         }
         let late = found.late.iter().map(|late| {
             serde_json::to_vec(late)
                 .map(|body| Letter::new(Queue::Timeout, body))
                 .map_err(ClusterError::unwritable)
         });
-        let late = late.collect::<Result<Vec<_>, _>>()?;
-        self.desk.clock.work_began(late.len());
-        self.desk.post.send(&late).await?;
-        let timers = found.timers();
-        if !timers.is_empty() {
-            insist("note fired timers", || self.desk.log.fire(id, &timers, now)).await?;
-        }
+        letters.extend(late.collect::<Result<Vec<_>, _>>()?);
+        self.desk.clock.work_began(letters.len());
+        self.desk.post.send(&letters).await?;
         self.send_silent(&execution, found.silent).await?;
         if found.quiet
             && let Some(written) = execution.write(Wish::End { now }).await?
         {
-            self.publish(&execution, *written).await?;
+            self.publish(&execution, &written).await?;
         }
         Ok(found.next)
     }
 
-    /// Without what was sent a moment ago and may still be under way.
+    /// Without what somebody else fires, or has fired a moment ago.
     async fn not_fired(
         &self,
         id: &ExecutionId,
@@ -115,15 +109,14 @@ impl Worker {
         if timers.is_empty() {
             return Ok(found);
         }
-        let fired = insist("ask for fired timers", || self.desk.log.fired(id, &timers)).await?;
-        let mut fresh = fired
-            .into_iter()
-            .map(|at| at.is_none_or(|at| now - at >= self.desk.silence))
-            .collect::<Vec<_>>()
-            .into_iter();
+        let lease = self.options.lease;
+        let word = format!("{} {}", self.desk.name, self.taken.fetch_add(1, Ordering::SeqCst));
+        let take = || self.desk.log.take_timers(id, &timers, now, lease, &word);
+        let ours = insist("take timers", take).await?;
         // In the order of `timers`.
-        found.rested.retain(|_| fresh.next().unwrap_or(true));
-        found.late.retain(|_| fresh.next().unwrap_or(true));
+        let mut ours = ours.into_iter();
+        found.rested.retain(|_| ours.next().unwrap_or(true));
+        found.late.retain(|_| ours.next().unwrap_or(true));
         Ok(found)
     }
 
@@ -158,13 +151,13 @@ impl Worker {
         for message in messages {
             let lease = insist("ask for a lease", || self.desk.log.lease(&execution.id, &message.id)).await?;
             if lease.is_none_or(|(_, until)| until <= self.desk.clock.now()) {
-                lost.push(message);
+                lost.push((message, None));
             }
         }
         if !lost.is_empty() {
             tracing::info!(execution = %execution.id, messages = lost.len(), "nothing was heard for long; sent again");
         }
-        let letters = self.desk.letters(execution, &lost, None, None).await?;
+        let letters = self.desk.letters(execution, &lost, None).await?;
         self.desk.post.send(&letters).await
     }
 }

@@ -1,0 +1,17 @@
+-- Takes timers that are due. One that was taken is free again when the lease is over: whoever took it may have died
+-- before it could say so to anybody. Asking again with the same word gives the same answer.
+--
+-- KEYS: timers
+-- ARGV: now, length of the lease, a word that nobody else says, timers…
+local ours = {}
+for i = 4, #ARGV do
+  local taken = redis.call('HGET', KEYS[1], ARGV[i])
+  local at, by = string.match(taken or '', '^(%S+) (.+)$')
+  if not at or by == ARGV[3] or tonumber(ARGV[1]) - tonumber(at) >= tonumber(ARGV[2]) then
+    redis.call('HSET', KEYS[1], ARGV[i], ARGV[1] .. ' ' .. ARGV[3])
+    ours[#ours + 1] = 1
+  else
+    ours[#ours + 1] = 0
+  end
+end
+return ours
