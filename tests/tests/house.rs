@@ -57,6 +57,13 @@ fn the_backends_do_not_know_each_other() {
 }
 
 #[test]
+fn the_observer_cannot_write() {
+    let writers =
+        ["runeglass-cluster", "runeglass-embedded", "runeglass-runtime", "runeglass-recording", "reqwest"];
+    check_absent("runeglass-observer", &writers);
+}
+
+#[test]
 fn only_the_desktop_knows_tauri() {
     for package in ["runeglass-session", "runeglass-cli"] {
         check_absent(package, &["tauri", "wry", "tao"]);

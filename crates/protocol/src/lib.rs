@@ -3,6 +3,7 @@
 //! Nothing here does anything. Types that reach the user interface derive [`ts_rs::TS`]; the generated
 //! TypeScript is committed and a test fails when it drifts.
 
+mod attach;
 mod barrier;
 mod control;
 mod diagnostic;
@@ -25,6 +26,10 @@ mod view;
 mod waits;
 mod workflow;
 
+pub use attach::{
+    ClusterConnection, ClusterDialect, ClusterView, ConnectionStep, Finding, KeyFamily, Observed, QueueView,
+    RedisView, Rule, WorkerView,
+};
 pub use barrier::{BarrierPlace, BarrierView, MissingPart, PartAt, Whereabouts};
 pub use control::{
     BreakPlace, Breakpoint, Command, ControlError, ControlView, Controls, Edit, GatePlace, HeldMessage,
