@@ -1,7 +1,9 @@
 //! What the words of a cluster mean. A dialect hears copies of messages and looks into Redis; it answers with events
 //! of our own vocabulary, so that everything behind it (store, views, inspector, timeline) needs to know nothing.
 
-use protocol::{BarrierView, Event, ExecutionId, Finding, Millis, NodeId, TimerView};
+use std::time::Duration;
+
+use protocol::{BarrierView, Event, ExecutionId, Finding, Millis, NodeId, QueueView, TimerView, WorkerView};
 
 use crate::{ObserverError, Reader};
 
@@ -38,4 +40,25 @@ pub trait Dialect: Send {
 
     /// Everything that waits for a moment.
     fn timers(&self) -> Vec<TimerView>;
+
+    /// How long until the next look is worth it.
+    fn pace(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    /// Keys that a slow walk through Redis has come by.
+    fn found(&mut self, _keys: &[String]) {}
+
+    /// Queues as they are now.
+    fn told(&mut self, _queues: &[QueueView], _now: Millis) {}
+
+    /// Workers as far as they can be told from outside.
+    fn workers(&self) -> Vec<WorkerView> {
+        Vec::new()
+    }
+
+    /// Executions that are there and not followed, because there are too many.
+    fn passed_over(&self) -> u64 {
+        0
+    }
 }

@@ -36,6 +36,26 @@ pub struct ClusterConnection {
     pub dialect: Option<ClusterDialect>,
 }
 
+/// What opens a cluster. Where one is absent the keyring is asked.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[serde(default, deny_unknown_fields)]
+#[ts(export_to = "protocol.ts", optional_fields = nullable)]
+pub struct Passwords {
+    pub amqp: Option<String>,
+    pub redis: Option<String>,
+}
+
+/// Says which are there, never what they are.
+impl std::fmt::Debug for Passwords {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let said = |password: &Option<String>| password.as_ref().map(|_| "███");
+        f.debug_struct("Passwords")
+            .field("amqp", &said(&self.amqp))
+            .field("redis", &said(&self.redis))
+            .finish()
+    }
+}
+
 /// One step of trying a connection, in the order in which they were taken.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 #[ts(export_to = "protocol.ts")]
@@ -66,9 +86,28 @@ pub struct ClusterView {
     pub heard: u64,
     #[ts(type = "number")]
     pub dropped: u64,
+    /// When something went by unseen, the latest last.
+    pub gaps: Vec<Gap>,
+    /// Executions that are there and not followed, because there are too many.
+    #[ts(type = "number")]
+    pub passed_over: u64,
     pub recording: bool,
     /// Everything that this attachment is able to say to the cluster.
     pub capabilities: Vec<String>,
+}
+
+/// A time in which something went by unseen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[ts(export_to = "protocol.ts")]
+pub struct Gap {
+    pub from: Millis,
+    /// Absent while it goes on.
+    pub until: Option<Millis>,
+    /// Messages that are known to be missing; those that were sent while nobody was connected are not known.
+    #[ts(type = "number")]
+    pub dropped: u64,
+    /// One sentence.
+    pub why: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    EdgeId, ExecutionId, ExecutionStatus, Lineage, MessageId, Millis, NodeError, NodeId, Origin, Payload,
-    WorkflowId,
+    EdgeId, ExecutionId, ExecutionStatus, Lineage, MessageId, Millis, NodeError, NodeId, Observed, Origin,
+    Payload, WorkflowId,
 };
 
 /// `seq` counts from 1 within the execution, without a gap.
@@ -50,6 +50,9 @@ pub struct ExecutionStarted {
     /// The execution it was forked from, where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// Where it was looked at, if it does not run here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<Observed>,
 }
 
 /// Which message at which node and key, and the how many-th try.

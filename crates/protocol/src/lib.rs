@@ -5,6 +5,7 @@
 
 mod attach;
 mod barrier;
+pub mod cluster;
 mod control;
 mod diagnostic;
 mod error;
@@ -27,8 +28,8 @@ mod waits;
 mod workflow;
 
 pub use attach::{
-    ClusterConnection, ClusterDialect, ClusterView, ConnectionStep, Finding, KeyFamily, Observed, QueueView,
-    RedisView, Rule, WorkerView,
+    ClusterConnection, ClusterDialect, ClusterView, ConnectionStep, Finding, Gap, KeyFamily, Observed,
+    Passwords, QueueView, RedisView, Rule, WorkerView,
 };
 pub use barrier::{BarrierPlace, BarrierView, MissingPart, PartAt, Whereabouts};
 pub use control::{

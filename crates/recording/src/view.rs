@@ -378,5 +378,6 @@ pub(crate) fn summary(event: &Event, started: &ExecutionStarted) -> ExecutionSum
         ended_at: None,
         error: None,
         origin: started.origin.clone(),
+        observed: started.observed.clone(),
     }
 }

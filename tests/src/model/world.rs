@@ -148,6 +148,7 @@ impl World {
             input: Payload::new(input.clone()),
             starts,
             origin: None,
+            observed: None,
         }))?;
         for _ in 0..STEPS {
             if self.ledger.is_ended() {

@@ -85,6 +85,8 @@ impl Imagination<'_> {
             definition_hash: plan.hash.clone(),
             definition: Payload::new(definition),
             starts,
+            // What is imagined happens here.
+            observed: None,
             ..recorded.clone()
         }))
     }
