@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redis::{
-    FromRedisValue, ToRedisArgs,
+    FromRedisValue, IntoConnectionInfo, ToRedisArgs,
     aio::{ConnectionManager, ConnectionManagerConfig},
 };
 
@@ -11,6 +11,9 @@ use crate::ObserverError;
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Connections that are tried before the caller hears of it; whoever asks comes again.
+const TRIES: usize = 1;
 
 /// Every command that an observer may send. The window lists them as what an attachment can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,6 +100,9 @@ impl Read {
     }
 }
 
+/// For questions that need no more words.
+pub const NOTHING: &[&str] = &[];
+
 #[derive(Clone)]
 pub struct Reader {
     redis: ConnectionManager,
@@ -106,9 +112,17 @@ impl Reader {
     pub async fn connect(url: &str) -> Result<Self, ObserverError> {
         let config = ConnectionManagerConfig::new()
             .set_response_timeout(Some(PATIENCE))
-            .set_connection_timeout(Some(PATIENCE));
-        let redis = redis::Client::open(url)?.get_connection_manager_with_config(config).await?;
-        Ok(Self { redis })
+            .set_connection_timeout(Some(PATIENCE))
+            .set_number_of_retries(TRIES);
+        let info = url.into_connection_info()?;
+        // Nothing but what is in the list: not even our name.
+        let settings = info.redis_settings().clone().set_skip_set_lib_name();
+        let client = redis::Client::open(info.set_redis_settings(settings))?;
+        let connected = tokio::time::timeout(2 * PATIENCE, client.get_connection_manager_with_config(config));
+        match connected.await {
+            Ok(redis) => Ok(Self { redis: redis? }),
+            Err(_) => Err(ObserverError::Silent("Redis")),
+        }
     }
 
     /// Asks one thing.
