@@ -123,7 +123,7 @@ pub async fn worker(arguments: WorkerArguments) -> Result<Outcome, CommandError>
 }
 
 /// Returns on Ctrl-C, or when the system asks the process to end.
-async fn asked_to_stop() {
+pub async fn asked_to_stop() {
     let interrupted = tokio::signal::ctrl_c();
     #[cfg(unix)]
     if let Ok(mut terminated) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
