@@ -10,6 +10,7 @@ pub mod proxy;
 pub mod servers;
 pub mod short;
 pub mod story;
+pub mod watched;
 pub mod workflows;
 
 use std::{

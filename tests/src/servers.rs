@@ -14,7 +14,8 @@ pub struct Redis {
     server: Ended,
     pub url: String,
     pub port: u16,
-    _folder: tempfile::TempDir,
+    settings: Vec<String>,
+    folder: tempfile::TempDir,
 }
 
 pub struct RabbitMq {
@@ -89,21 +90,24 @@ impl Redis {
     fn with(settings: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let port = free_port();
-        let server = Command::new("redis-server")
-            .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--dir"])
-            .arg(folder.path())
-            .args(settings)
-            .stdout(log(folder.path()))
-            .spawn()
-            .expect("redis-server starts; `.make/packages test` installs it");
+        let settings: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
+        let server = launch_redis(folder.path(), port, &settings);
         let url = format!("redis://127.0.0.1:{port}");
-        let redis = Self { server: Ended(server), url, port, _folder: folder };
+        let redis = Self { server: Ended(server), url, port, settings, folder };
         wait("Redis", port, b"PING\r\n", b"+PONG");
         redis
     }
 
     pub fn process(&self) -> u32 {
         self.server.0.id()
+    }
+
+    /// Ends the server and starts it again on what it has kept.
+    pub fn restart(&mut self) {
+        drop(self.server.0.kill());
+        drop(self.server.0.wait());
+        self.server = Ended(launch_redis(self.folder.path(), self.port, &self.settings));
+        wait("Redis", self.port, b"PING\r\n", b"+PONG");
     }
 }
 
@@ -137,11 +141,39 @@ impl RabbitMq {
         }
     }
 
+    /// What an administrator's tool says.
+    pub fn control(&self, arguments: &[&str]) -> String {
+        let home = self.folder.path();
+        let said = Command::new("/usr/lib/rabbitmq/bin/rabbitmqctl")
+            .current_dir(home)
+            .env("HOME", home)
+            .env("RABBITMQ_NODENAME", format!("t{}@localhost", self.port))
+            .env("ERL_EPMD_PORT", self.places.mapper.to_string())
+            .env("ERL_EPMD_ADDRESS", "127.0.0.1")
+            .env("RABBITMQ_CONF_ENV_FILE", home.join("env"))
+            .args(["--quiet", "--no-table-headers"])
+            .args(arguments)
+            .output()
+            .expect("rabbitmqctl starts");
+        assert!(said.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&said.stderr));
+        String::from_utf8(said.stdout).expect("text")
+    }
+
     /// Ends the broker as a power failure would, and starts it again on what it has kept.
     pub fn crash(&mut self) {
         self.broker.end();
         self.broker.script = launch(self.folder.path(), self.port, self.places);
     }
+}
+
+fn launch_redis(folder: &Path, port: u16, settings: &[String]) -> Child {
+    Command::new("redis-server")
+        .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--dir"])
+        .arg(folder)
+        .args(settings)
+        .stdout(log(folder))
+        .spawn()
+        .expect("redis-server starts; `.make/packages test` installs it")
 }
 
 fn launch(home: &Path, port: u16, places: Places) -> Ended {
