@@ -43,6 +43,7 @@ fn is_near(event: &Event, key: &LineageKey) -> bool {
         Fact::TimedOut(late) => is_related(&late.lineage, key),
         Fact::Intervened(done) => is_related(&done.firing.lineage, key),
         Fact::TimerFired(fired) => is_related(&fired.lineage, key),
+        Fact::Gathered(_) => false,
     }
 }
 
@@ -172,7 +173,11 @@ fn collect_from(
                     firing.state = NodeState::Skipped;
                 }
             }
-            Fact::ExecutionStarted(_) | Fact::NodeStarted(_) | Fact::TimedOut(_) | Fact::TimerFired(_) => {}
+            Fact::ExecutionStarted(_)
+            | Fact::NodeStarted(_)
+            | Fact::TimedOut(_)
+            | Fact::TimerFired(_)
+            | Fact::Gathered(_) => {}
         }
     }
     Ok(firings)

@@ -124,7 +124,11 @@ impl Redaction {
                 Change::Context(_) | Change::Output { .. } => self.everywhere,
                 Change::Error(_) | Change::Dropped | Change::Duplicated => false,
             },
-            Fact::NodeParked(_) | Fact::TimedOut(_) | Fact::TimerFired(_) | Fact::ExecutionEnded(_) => false,
+            Fact::NodeParked(_)
+            | Fact::TimedOut(_)
+            | Fact::TimerFired(_)
+            | Fact::Gathered(_)
+            | Fact::ExecutionEnded(_) => false,
         };
         if !reaches || !fact.payloads().any(|payload| self.may_hold_secrets(payload.text())) {
             return None;
@@ -160,6 +164,7 @@ impl Redaction {
             | Fact::TimedOut(_)
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
+            | Fact::Gathered(_)
             | Fact::ExecutionEnded(_) => return None,
         }
         changed.then_some(fact)

@@ -74,6 +74,7 @@ impl TimerFold {
                 Some(id) => drop(self.resting.remove(id)),
                 None => drop(self.joins.remove(&(fired.node_id.clone(), fired.lineage.clone()))),
             },
+            Fact::Gathered(done) => self.hear(event.at, &done.echo),
             Fact::ExecutionEnded(_) => {
                 self.resting.clear();
                 self.joins.clear();

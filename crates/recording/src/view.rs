@@ -101,6 +101,7 @@ impl ViewFold {
             Fact::TimedOut(_) => {}
             Fact::Intervened(done) => self.intervene(done),
             Fact::TimerFired(fired) => self.fire(fired),
+            Fact::Gathered(done) => self.hear(&done.echo),
             Fact::ExecutionEnded(ended) => self.end(event.at, ended),
         }
     }
@@ -378,5 +379,6 @@ pub(crate) fn summary(event: &Event, started: &ExecutionStarted) -> ExecutionSum
         ended_at: None,
         error: None,
         origin: started.origin.clone(),
+        observed: started.observed.clone(),
     }
 }

@@ -33,6 +33,7 @@ impl Start {
             input: self.input.clone(),
             starts: self.starts.clone().unwrap_or_else(everywhere),
             origin: self.origin.clone(),
+            observed: None,
         })
     }
 }

@@ -215,6 +215,7 @@ impl Worker {
             input: Payload::new(input),
             starts: vec![start.current_node.clone()],
             origin: None,
+            observed: None,
         });
         self.desk.begin(id, fact).await?;
         Ok(Verdict::Drop)

@@ -37,6 +37,8 @@ pub fn barrier(
         position: ledger.position(),
         places: joins.iter().map(|join| place(ledger, join)).collect(),
         total,
+        winner: None,
+        verdict: None,
     }
 }
 

@@ -105,6 +105,7 @@ impl Items {
                 self.follow(&done.firing, &done.taken);
                 self.hear(&done.echo);
             }
+            Fact::Gathered(done) => self.hear(&done.echo),
             Fact::ExecutionEnded(_) => {
                 let seq = self.seq;
                 self.grids.values_mut().for_each(|grid| grid.end(seq));

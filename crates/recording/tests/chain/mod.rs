@@ -35,11 +35,13 @@ pub fn execution(id: &str, count: usize, output: &Value) -> Vec<Event> {
         input: Payload::new(json!({"x": 1})),
         starts: vec![node_id(0)],
         origin: None,
+        observed: None,
     })];
     for at in 0..count {
         facts.push(Fact::NodeStarted(NodeStarted {
             firing: firing(at),
             parameters: Some(Payload::new(json!({}))),
+            input: None,
         }));
         facts.push(Fact::NodeSucceeded(NodeSucceeded {
             firing: firing(at),
