@@ -1,7 +1,7 @@
 //! What the words of a cluster mean. A dialect hears copies of messages and looks into Redis; it answers with events
 //! of our own vocabulary, so that everything behind it (store, views, inspector, timeline) needs to know nothing.
 
-use protocol::{BarrierView, Event, ExecutionId, Finding, Millis, NodeId, TimerView};
+use protocol::{BarrierView, Event, ExecutionId, Finding, Millis, NodeId, QueueView, TimerView};
 
 use crate::{ObserverError, Reader};
 
@@ -38,4 +38,7 @@ pub trait Dialect: Send {
 
     /// Everything that waits for a moment.
     fn timers(&self) -> Vec<TimerView>;
+
+    /// What the broker says about its queues, told whenever it was asked: some rules need it.
+    fn queues(&mut self, _queues: &[QueueView]) {}
 }

@@ -7,6 +7,8 @@
 
 mod dialect;
 mod reader;
+pub mod rune;
+pub mod stuck;
 
 pub use dialect::{Dialect, Heard, News};
 pub use reader::{Read, Reader};
