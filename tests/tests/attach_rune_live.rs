@@ -14,11 +14,11 @@ use recording::ViewFold;
 use runeglass_tests::{
     rune_cluster::{
         Key, Keys, Live, Published, RuneCluster,
-        workflows::{condition, gather, http, log, merge, split, trigger, wait, workflow},
+        workflows::{condition, fan_out, http, items, log, merge, trigger, wait, workflow},
     },
     servers::{RabbitMq, Redis},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 fn hear(rune: &mut Rune, messages: &[Published]) -> Vec<Event> {
     let heard = |message: &Published| Heard {
@@ -27,21 +27,6 @@ fn hear(rune: &mut Rune, messages: &[Published]) -> Vec<Event> {
         body: message.body.clone().into_bytes(),
     };
     messages.iter().flat_map(|message| rune.hear(&heard(message)).events).collect()
-}
-
-fn fan_out() -> Value {
-    let nodes = vec![
-        trigger(),
-        split("s", "$trigger.items"),
-        http("fetch", "http://shop/$item.id"),
-        gather("a"),
-        log("end"),
-    ];
-    workflow(nodes, "start>s s>fetch fetch>a a>end")
-}
-
-fn items(count: usize) -> Value {
-    json!({"items": (0..count).map(|id| json!({"id": id})).collect::<Vec<_>>()})
 }
 
 /// Redis with nothing in it, somebody who writes the keys of a cluster, and a reader.

@@ -10,6 +10,7 @@ mod keys;
 mod message;
 mod publish;
 mod resolve;
+pub mod watching;
 mod work;
 pub mod workflows;
 

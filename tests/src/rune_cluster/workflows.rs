@@ -62,3 +62,20 @@ pub fn workflow(nodes: Vec<Value>, edges: &str) -> Value {
     let edges: Vec<Value> = edges.split_whitespace().map(edge).collect();
     json!({"nodes": nodes, "edges": edges})
 }
+
+/// Three nodes behind a trigger: each item is asked for, all are gathered.
+pub fn fan_out() -> Value {
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger.items"),
+        http("fetch", "http://shop/$item.id"),
+        gather("a"),
+        log("end"),
+    ];
+    workflow(nodes, "start>s s>fetch fetch>a a>end")
+}
+
+/// So many of them, as an input.
+pub fn items(count: usize) -> Value {
+    json!({"items": (0..count).map(|id| json!({"id": id})).collect::<Vec<_>>()})
+}

@@ -7,9 +7,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use protocol::{
-    Consequence, Echo, ErrorCode, Event, ExecutionEnded, ExecutionId, ExecutionStarted, ExecutionStatus,
-    Fact, Firing, Lineage, MessageId, Millis, NodeError, NodeFailed, NodeParked, NodeStarted, NodeSucceeded,
-    Payload, WorkflowId,
+    Consequence, Echo, ErrorCode, Event, ExecutionEnded, ExecutionId, ExecutionStatus, Fact, Firing, Lineage,
+    MessageId, Millis, NodeError, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Payload,
 };
 use serde_json::{Value, json};
 
@@ -19,7 +18,7 @@ use super::{
     joins::Join,
     secrets::Secrets,
     track::{Track, Turn},
-    wire::{Completion, End, Nanos, Status, WireError, WireFrame, Word, Work, object},
+    wire::{Completion, End, Nanos, Status, WireError, Word, Work, object},
 };
 
 /// Places of one execution of which something is remembered.
@@ -51,14 +50,14 @@ pub struct Execution {
     /// Statuses and places that were let go.
     pub let_go: u64,
     pub(super) secrets: Secrets,
-    seq: u64,
-    last_at: Millis,
+    pub(super) seq: u64,
+    pub(super) last_at: Millis,
     /// Failures of which it is not known where they happened.
     pub(super) unplaced: Vec<Unplaced>,
     /// Failures that were told without a place, by node: so many of its open places are over.
     pub(super) debts: HashMap<usize, usize>,
-    halted_by: Option<NodeError>,
-    told: Vec<Event>,
+    pub(super) halted_by: Option<NodeError>,
+    pub(super) told: Vec<Event>,
 }
 
 #[derive(Clone, Copy)]
@@ -90,81 +89,7 @@ pub struct Completions {
     worst: Option<End>,
 }
 
-/// A definition without its credentials, and how to begin with it.
-pub struct Beginning {
-    pub definition: Value,
-    pub secrets: Secrets,
-    pub cluster: String,
-    pub joined_late: bool,
-}
-
 impl Execution {
-    /// `None` where the definition cannot be read.
-    pub fn begin(
-        beginning: Beginning,
-        id: ExecutionId,
-        workflow_id: WorkflowId,
-        start: &Start<'_>,
-        heard_at: Millis,
-    ) -> Option<Self> {
-        let Beginning { mut definition, secrets, cluster, joined_late } = beginning;
-        // Go writes them, empty, on every hop.
-        if let Some(fields) = definition.as_object_mut() {
-            fields.remove("execution_id");
-            fields.retain(|name, value| name != "workflow_id" || value.as_str() != Some(""));
-        }
-        let workflow: protocol::Workflow = serde_json::from_value(definition.clone()).ok()?;
-        let title = workflow.name.clone().unwrap_or_else(|| format!("Workflow {workflow_id}"));
-        let graph = Graph::of(&workflow);
-        let definition = Payload::new(definition);
-        let hash = Some(engine::load_once(definition.text().as_bytes()).hash).filter(|hash| !hash.is_empty());
-        let node = start.node.and_then(|node| graph.node(node));
-        let is_start = |node: &usize| !graph.nodes[*node].role.is_join() && start.frames.is_empty();
-        let starts = node.filter(is_start).map(|node| graph.nodes[node].id.clone()).into_iter().collect();
-        let mut input = start.context.and_then(|context| context.get("$trigger")).cloned();
-        if let Some(input) = &mut input {
-            secrets.take_from(input);
-        }
-        let mut execution = Self {
-            id,
-            graph,
-            joined_late,
-            heard_at,
-            tracks: HashMap::new(),
-            open: HashMap::new(),
-            queued: HashMap::new(),
-            joins: HashMap::new(),
-            fan_outs: HashMap::new(),
-            completions: Completions::default(),
-            durations: HashMap::new(),
-            ended: false,
-            let_go: 0,
-            secrets,
-            seq: 0,
-            last_at: heard_at,
-            unplaced: Vec::new(),
-            debts: HashMap::new(),
-            halted_by: None,
-            told: Vec::new(),
-        };
-        let observed = protocol::Observed { cluster, dialect: protocol::ClusterDialect::Rune, joined_late };
-        execution.tell(
-            heard_at,
-            Fact::ExecutionStarted(ExecutionStarted {
-                workflow_id,
-                title,
-                path: None,
-                definition_hash: hash.unwrap_or_else(|| definition.hash()[..32].to_owned()),
-                definition,
-                input: Payload::new(input.unwrap_or_else(|| json!({}))),
-                starts,
-                origin: None,
-                observed: Some(observed),
-            }),
-        );
-        Some(execution)
-    }
-
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.told)
     }
@@ -576,13 +501,6 @@ impl Execution {
             self.queued.remove(spot);
         }
     }
-}
-
-/// Where an execution is heard of first.
-pub struct Start<'s> {
-    pub node: Option<&'s str>,
-    pub frames: &'s [WireFrame],
-    pub context: Option<&'s Value>,
 }
 
 pub fn duration(status: &Status) -> Millis {

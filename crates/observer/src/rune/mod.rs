@@ -4,6 +4,7 @@
 
 mod arrivals;
 mod barrier;
+mod begin;
 mod execution;
 mod facts;
 mod failures;
@@ -24,7 +25,8 @@ use protocol::{
 use serde_json::{Value, value::RawValue};
 
 use crate::{Dialect, Heard, News, ObserverError, Reader};
-use execution::{Beginning, Execution, Start};
+use begin::{Beginning, Start};
+use execution::Execution;
 use look::Seen;
 use secrets::Secrets;
 use wire::{Completion, Said, Status, Work};
@@ -52,6 +54,10 @@ const DEFINITIONS: usize = 100;
 const GONE: usize = 50_000;
 /// How long an execution without a definition waits for one before that of its workflow is taken.
 const PATIENCE: Millis = 5_000;
+
+/// What was wrong with an execution that has ended is told for so long; and so much is told at once.
+const RECENT: Millis = 900_000;
+const FINDINGS: usize = 500;
 
 /// What was let go, because there was too much of it or nobody could read it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -332,11 +338,14 @@ impl Dialect for Rune {
     }
 
     fn findings(&self, now: Millis) -> Vec<Finding> {
+        let is_recent = |execution: &&Execution| !execution.ended || now - execution.heard_at < RECENT;
+        let recent = self.executions.values().filter(is_recent);
         let mut findings: Vec<Finding> =
-            self.executions.values().flat_map(|execution| self.findings_of(execution, now)).collect();
+            recent.flat_map(|execution| self.findings_of(execution, now)).collect();
         findings.extend(self.findings_of_timers(now));
         findings.extend(self.queues.iter().filter_map(|queue| crate::stuck::no_consumer(queue, now)));
         crate::stuck::sort(&mut findings);
+        findings.truncate(FINDINGS);
         findings
     }
 

@@ -132,9 +132,12 @@ impl Store {
         rows.iter().map(|row| self.decode(row.get::<&str, _>(0))).collect()
     }
 
-    /// Executions that were started and have not ended, oldest first.
+    /// Executions that were started and have not ended, oldest first. Those that were only looked at are not ours to go
+    /// on with.
     pub async fn unfinished(&self) -> Result<Vec<ExecutionId>, StoreError> {
-        let rows = sqlx::query("SELECT execution_id FROM executions WHERE ended_at IS NULL ORDER BY id")
+        let query = "SELECT execution_id FROM executions WHERE ended_at IS NULL \
+                     AND json_extract(summary, '$.observed') IS NULL ORDER BY id";
+        let rows = sqlx::query(query)
             .fetch_all(&self.readers)
             .await
             .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
