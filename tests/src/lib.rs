@@ -7,6 +7,7 @@ pub mod local;
 pub mod model;
 pub mod outside;
 pub mod proxy;
+pub mod rune_cluster;
 pub mod servers;
 pub mod short;
 pub mod story;

@@ -186,7 +186,8 @@ fn told(event: &Event) -> Option<String> {
         | Fact::NodeFailed(_)
         | Fact::TimedOut(_)
         | Fact::Intervened(_)
-        | Fact::TimerFired(_) => None,
+        | Fact::TimerFired(_)
+        | Fact::Gathered(_) => None,
     }
 }
 

@@ -71,7 +71,7 @@ impl StatusFold {
                 self.with_echo(event, status, &done.echo)
             }
             // The join that gave up fires next, and says so itself.
-            Fact::TimedOut(_) | Fact::TimerFired(_) => Vec::new(),
+            Fact::TimedOut(_) | Fact::TimerFired(_) | Fact::Gathered(_) => Vec::new(),
             Fact::Intervened(done) if done.change == Change::Dropped => {
                 let (node, lineage) = (&done.firing.node_id, &done.firing.lineage);
                 let status = self.status(event, node, lineage);

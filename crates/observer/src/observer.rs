@@ -85,6 +85,7 @@ impl Observer {
         tasks.spawn(tap.listen(inbox));
         let looker = Looker {
             prefix: address.connection.prefix.clone(),
+            cluster: address.connection.name.clone(),
             redis: address.redis,
             now,
             offset: 0,
@@ -94,7 +95,7 @@ impl Observer {
             speaker: address
                 .connection
                 .dialect
-                .map(|dialect| Speaker::of(dialect, &address.connection.prefix)),
+                .map(|dialect| Speaker::of(dialect, &address.connection.prefix, &address.connection.name)),
             unknown: VecDeque::new(),
             walk: Walk::default(),
             hearing: hearing.subscribe(),
@@ -138,6 +139,8 @@ impl Observer {
 
 struct Looker {
     prefix: String,
+    /// The name of the cluster, for people.
+    cluster: String,
     redis: String,
     now: Now,
     /// How far the clock of Redis, by which workers go, is from ours.
@@ -180,7 +183,10 @@ impl Looker {
                     next_look = Instant::now() + self.after(looked);
                 }
                 _ = views.tick() => self.show(),
-                Ok(()) = hearing.changed() => self.hear_of_queues(&hearing.borrow_and_update().clone()),
+                Ok(()) = hearing.changed() => {
+                    let told = hearing.borrow_and_update().clone();
+                    self.hear_of_queues(&told).await;
+                }
                 count = arriving.recv_many(&mut together, TOGETHER), if !arriving.is_closed() => {
                     if count > 0 && self.hear(together.drain(..)).await.is_err() {
                         return;
@@ -265,7 +271,7 @@ impl Looker {
     /// From now on it is known whose workers they are; what was heard before is understood now.
     async fn recognise(&mut self, told: Option<ClusterDialect>) {
         let Some(dialect) = told else { return };
-        let mut speaker = Speaker::of(dialect, &self.prefix);
+        let mut speaker = Speaker::of(dialect, &self.prefix, &self.cluster);
         let events: Vec<Event> =
             self.unknown.drain(..).flat_map(|heard| speaker.hear(&heard).events).collect();
         self.speaker = Some(speaker);
@@ -323,7 +329,7 @@ impl Looker {
         }
     }
 
-    fn hear_of_queues(&mut self, hearing: &Hearing) {
+    async fn hear_of_queues(&mut self, hearing: &Hearing) {
         let now = self.moment();
         self.gaps.connected(hearing.connected, now);
         if hearing.overflowed {
@@ -333,13 +339,8 @@ impl Looker {
                 "our queue was full, so the broker has dropped copies; how many is not known",
             );
         }
-        if self.speaker.is_none()
-            && let Some(dialect) = detect::by_queues(hearing, &self.prefix)
-        {
-            // Nothing was understood so far, so nothing is handed over here.
-            let mut speaker = Speaker::of(dialect, &self.prefix);
-            self.unknown.drain(..).for_each(|heard| drop(speaker.hear(&heard)));
-            self.speaker = Some(speaker);
+        if self.speaker.is_none() {
+            self.recognise(detect::by_queues(hearing, &self.prefix)).await;
         }
         let before = std::mem::take(&mut self.queues);
         for (name, depth) in &hearing.queues {
@@ -375,11 +376,7 @@ impl Looker {
         self.gaps.dropped(dropped, now);
         self.gaps.large(large, now);
         let hearing = self.hearing.borrow().clone();
-        let mut troubles: Vec<Problem> =
-            hearing.problem.into_iter().chain(self.redis_problem.clone()).collect();
-        if self.speaker.as_ref().is_some_and(|speaker| !speaker.is_understood()) {
-            troubles.push(not_understood());
-        }
+        let troubles: Vec<Problem> = hearing.problem.into_iter().chain(self.redis_problem.clone()).collect();
         let speaker = self.speaker.as_ref();
         let before = Arc::clone(&self.view.borrow());
         let view = ClusterView {
@@ -406,15 +403,6 @@ impl Looker {
             changed
         });
     }
-}
-
-fn not_understood() -> Problem {
-    let message = "this cluster speaks the dialect of the Rune services, which is not understood here";
-    Problem::new(
-        ProblemCode::Infrastructure,
-        message,
-        "its queues and keys are shown, its executions are not",
-    )
 }
 
 fn empty(address: &Address, now: Millis) -> ClusterView {

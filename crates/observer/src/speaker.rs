@@ -1,4 +1,4 @@
-//! The dialect that an attached cluster speaks, once that is known. A dialect of another kind gets a variant here.
+//! The dialect that an attached cluster speaks, once that is known.
 
 use std::time::Duration;
 
@@ -6,85 +6,77 @@ use protocol::{
     BarrierView, ClusterDialect, ExecutionId, Finding, Millis, NodeId, QueueView, TimerView, WorkerView,
 };
 
-use crate::{Dialect, Heard, News, ObserverError, Reader, own::Own};
+use crate::{Dialect, Heard, News, ObserverError, Reader, own::Own, rune::Rune};
 
 pub enum Speaker {
     Own(Box<Own>),
-    /// Nobody here understands it. Queues and keys are shown all the same.
-    Foreign(ClusterDialect),
+    Rune(Box<Rune>),
 }
 
 /// Says the same to whichever it is.
 macro_rules! pass {
-    ($self:ident, $own:ident => $said:expr, $else:expr) => {
+    ($self:ident, $it:ident => $said:expr) => {
         match $self {
-            Speaker::Own($own) => $said,
-            Speaker::Foreign(_) => $else,
+            Speaker::Own($it) => $said,
+            Speaker::Rune($it) => $said,
         }
     };
 }
 
 impl Speaker {
-    pub fn of(dialect: ClusterDialect, prefix: &str) -> Self {
+    pub fn of(dialect: ClusterDialect, prefix: &str, cluster: &str) -> Self {
         match dialect {
             ClusterDialect::Runeglass => Self::Own(Box::new(Own::new(prefix))),
-            ClusterDialect::Rune => Self::Foreign(dialect),
+            ClusterDialect::Rune => Self::Rune(Box::new(Rune::new(cluster))),
         }
     }
 
     pub fn dialect(&self) -> ClusterDialect {
         match self {
             Self::Own(_) => ClusterDialect::Runeglass,
-            Self::Foreign(dialect) => *dialect,
-        }
-    }
-
-    pub fn is_understood(&self) -> bool {
-        match self {
-            Self::Own(_) => true,
-            Self::Foreign(_) => false,
+            Self::Rune(_) => ClusterDialect::Rune,
         }
     }
 }
 
 impl Dialect for Speaker {
     fn hear(&mut self, heard: &Heard) -> News {
-        pass!(self, own => own.hear(heard), News::default())
+        pass!(self, it => it.hear(heard))
     }
 
     async fn look(&mut self, reader: &Reader, now: Millis) -> Result<News, ObserverError> {
-        pass!(self, own => own.look(reader, now).await, Ok(News::default()))
+        pass!(self, it => it.look(reader, now).await)
     }
 
     fn findings(&self, now: Millis) -> Vec<Finding> {
-        pass!(self, own => own.findings(now), Vec::new())
+        pass!(self, it => it.findings(now))
     }
 
     fn barrier(&self, execution: &ExecutionId, node: &NodeId) -> Option<BarrierView> {
-        pass!(self, own => own.barrier(execution, node), None)
+        pass!(self, it => it.barrier(execution, node))
     }
 
     fn timers(&self) -> Vec<TimerView> {
-        pass!(self, own => own.timers(), Vec::new())
+        pass!(self, it => it.timers())
     }
 
     fn pace(&self) -> Duration {
-        pass!(self, own => own.pace(), Duration::from_secs(5))
+        pass!(self, it => it.pace())
     }
 
     fn found(&mut self, keys: &[String]) {
-        pass!(self, own => own.found(keys), ());
+        pass!(self, it => it.found(keys));
     }
 
     fn told(&mut self, queues: &[QueueView], now: Millis) {
-        pass!(self, own => own.told(queues, now), ());
+        pass!(self, it => it.told(queues, now));
     }
 
     fn workers(&self) -> Vec<WorkerView> {
-        pass!(self, own => own.workers(), Vec::new())
+        pass!(self, it => it.workers())
     }
 
     fn passed_over(&self) -> u64 {
-        pass!(self, own => own.passed_over(), 0)
+        pass!(self, it => it.passed_over())
     }
 }

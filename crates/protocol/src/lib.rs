@@ -40,8 +40,8 @@ pub use diagnostic::{Diagnostic, DiagnosticCode, Place, Severity};
 pub use error::{ErrorCode, NodeError, Problem, ProblemCode};
 pub use event::{
     Arrival, AttemptFailed, Change, Consequence, Echo, Event, ExecutionEnded, ExecutionStarted, Fact, Fault,
-    Firing, Ignored, Intervened, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Skipped, TimedOut,
-    TimerFired, WhyIgnored,
+    Firing, Gathered, Ignored, Intervened, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Skipped,
+    TimedOut, TimerFired, WhyIgnored,
 };
 pub use find::{ExecutionPage, Filter, Found, Hit, Part, Search, Unindexed};
 pub use fork::{Again, ForkBranch, ForkEdit, ForkPreview, ForkWish, Origin, SideEffect};

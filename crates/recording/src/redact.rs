@@ -138,7 +138,11 @@ impl Redaction {
             Fact::ExecutionEnded(ended) if self.everywhere => {
                 return ended.error.as_ref().and_then(|error| self.hidden_error(error, fact));
             }
-            Fact::NodeParked(_) | Fact::TimedOut(_) | Fact::TimerFired(_) | Fact::ExecutionEnded(_) => false,
+            Fact::NodeParked(_)
+            | Fact::TimedOut(_)
+            | Fact::TimerFired(_)
+            | Fact::Gathered(_)
+            | Fact::ExecutionEnded(_) => false,
         };
         if !reaches || !fact.payloads().any(|payload| self.may_hold_secrets(payload.text())) {
             return None;
@@ -179,6 +183,7 @@ impl Redaction {
             | Fact::TimedOut(_)
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
+            | Fact::Gathered(_)
             | Fact::ExecutionEnded(_) => return None,
         }
         changed.then_some(fact)

@@ -63,7 +63,7 @@ impl Session {
             Some(ForkEdit::Input { value }) => Payload::new(value.clone()),
             Some(ForkEdit::Context { .. } | ForkEdit::Output { .. }) | None => started.input.clone(),
         };
-        let started = ExecutionStarted { input, origin: Some(origin.clone()), ..started };
+        let started = ExecutionStarted { input, origin: Some(origin.clone()), observed: None, ..started };
         Ok(Parent { started, plan, origin, past })
     }
 

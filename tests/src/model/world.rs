@@ -268,7 +268,7 @@ impl World {
         if message.resumed.is_none() && self.announced.insert((message.id.clone(), message.attempt)) {
             self.timers.attempt(&message.id, self.now)?;
             let parameters = prepared.parameters;
-            self.append(Fact::NodeStarted(NodeStarted { firing: firing.clone(), parameters }))?;
+            self.append(Fact::NodeStarted(NodeStarted { firing: firing.clone(), parameters, input: None }))?;
         }
         let answer = match prepared.work {
             Work::Done(output) => Ok(output),

@@ -225,6 +225,7 @@ fn recorded(parent: &[Event]) -> HashMap<Place, Recorded> {
             | Fact::TimedOut(_)
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
+            | Fact::Gathered(_)
             | Fact::ExecutionEnded(_) => continue,
         };
         let place = (firing.node_id.clone(), firing.lineage.key());

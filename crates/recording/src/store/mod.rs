@@ -254,7 +254,8 @@ impl Writer {
                 | Fact::NodeFailed(_)
                 | Fact::TimedOut(_)
                 | Fact::Intervened(_)
-                | Fact::TimerFired(_) => {}
+                | Fact::TimerFired(_)
+                | Fact::Gathered(_) => {}
             }
         }
         for chunk in events.chunks(ROWS_PER_INSERT) {

@@ -41,6 +41,7 @@ pub fn execution(id: &str, count: usize, output: &Value) -> Vec<Event> {
         facts.push(Fact::NodeStarted(NodeStarted {
             firing: firing(at),
             parameters: Some(Payload::new(json!({}))),
+            input: None,
         }));
         facts.push(Fact::NodeSucceeded(NodeSucceeded {
             firing: firing(at),
