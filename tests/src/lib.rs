@@ -7,9 +7,11 @@ pub mod local;
 pub mod model;
 pub mod outside;
 pub mod proxy;
+pub mod rune_cluster;
 pub mod servers;
 pub mod short;
 pub mod story;
+pub mod watched;
 pub mod workflows;
 
 use std::{

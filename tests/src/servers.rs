@@ -190,6 +190,24 @@ impl RabbitMq {
         }
     }
 
+    /// What an administrator's tool says.
+    pub fn control(&self, arguments: &[&str]) -> String {
+        let home = self.folder.path();
+        let said = Command::new("/usr/lib/rabbitmq/bin/rabbitmqctl")
+            .current_dir(home)
+            .env("HOME", home)
+            .env("RABBITMQ_NODENAME", format!("t{}@localhost", self.port))
+            .env("ERL_EPMD_PORT", self.places.mapper.to_string())
+            .env("ERL_EPMD_ADDRESS", "127.0.0.1")
+            .env("RABBITMQ_CONF_ENV_FILE", home.join("env"))
+            .args(["--quiet", "--no-table-headers"])
+            .args(arguments)
+            .output()
+            .expect("rabbitmqctl starts");
+        assert!(said.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&said.stderr));
+        String::from_utf8(said.stdout).expect("text")
+    }
+
     /// Ends the broker as a power failure would, and starts it again on what it has kept.
     pub fn crash(&mut self) {
         self.broker.end();

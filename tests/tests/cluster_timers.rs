@@ -113,6 +113,7 @@ async fn start(client: &Client, id: &str, items: usize) {
         path: None,
         starts: None,
         origin: None,
+        until: None,
     };
     client.start(start).await.expect("it starts");
 }

@@ -57,6 +57,39 @@ fn the_backends_do_not_know_each_other() {
 }
 
 #[test]
+fn the_observer_cannot_write() {
+    let writers =
+        ["runeglass-cluster", "runeglass-embedded", "runeglass-runtime", "runeglass-recording", "reqwest"];
+    check_absent("runeglass-observer", &writers);
+}
+
+#[test]
+fn the_observer_speaks_through_two_doors() {
+    let sources = || files("crates/observer/src", &[".rs"]);
+    let never = [
+        "basic_publish",
+        "basic_get",
+        "basic_ack",
+        "basic_nack",
+        "basic_reject",
+        "queue_purge",
+        "queue_delete",
+        "queue_unbind",
+        "exchange_declare",
+        "exchange_delete",
+        "exchange_bind",
+        "Script",
+    ];
+    check_words(sources(), "nobody", &never);
+    check_words(sources(), "observer/src/broker.rs", &["queue_declare", "queue_bind", "basic_consume"]);
+    check_words(
+        sources(),
+        "observer/src/reader.rs",
+        &["redis::cmd", "Cmd::", "query_async", "get_connection", "AsyncCommands"],
+    );
+}
+
+#[test]
 fn only_the_desktop_knows_tauri() {
     for package in ["runeglass-session", "runeglass-cli"] {
         check_absent(package, &["tauri", "wry", "tao"]);

@@ -124,7 +124,7 @@ pub async fn worker(arguments: WorkerArguments) -> Result<Outcome, CommandError>
 }
 
 /// Returns on Ctrl-C, or when the system asks the process to end.
-async fn asked_to_stop() {
+pub async fn asked_to_stop() {
     let interrupted = tokio::signal::ctrl_c();
     #[cfg(unix)]
     if let Ok(mut terminated) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
@@ -198,7 +198,8 @@ fn told(event: &Event) -> Option<String> {
         | Fact::NodeFailed(_)
         | Fact::TimedOut(_)
         | Fact::Intervened(_)
-        | Fact::TimerFired(_) => None,
+        | Fact::TimerFired(_)
+        | Fact::Gathered(_) => None,
     }
 }
 

@@ -298,6 +298,7 @@ pub async fn fork_edit(
         | Fact::TimedOut(_)
         | Fact::Intervened(_)
         | Fact::TimerFired(_)
+        | Fact::Gathered(_)
         | Fact::ExecutionEnded(_) => Err(refuse("something", "neither a start nor an end of a node")),
     }
 }

@@ -1,5 +1,6 @@
 //! `runeglass`: the engine and its tools on the command line.
 
+mod attach;
 mod bench;
 mod cluster;
 mod compare;
@@ -71,6 +72,8 @@ enum Command {
     Worker(cluster::WorkerArguments),
     /// Keep the recordings of a cluster.
     Master(cluster::MasterArguments),
+    /// Look into a live cluster, without changing anything there.
+    Attach(attach::AttachArguments),
     /// End an execution on a cluster.
     Cancel(cluster::CancelArguments),
     /// Write one execution as one file that opens anywhere.
@@ -111,6 +114,7 @@ async fn main() -> ExitCode {
         Command::Serve(arguments) => serve::serve(arguments).await,
         Command::Worker(arguments) => cluster::worker(arguments).await,
         Command::Master(arguments) => cluster::master(arguments).await,
+        Command::Attach(arguments) => attach::attach(arguments).await,
         Command::Cancel(arguments) => cluster::cancel(arguments).await,
         Command::Export(arguments) => export::export(arguments).await,
         Command::Import(arguments) => import::import(arguments).await,

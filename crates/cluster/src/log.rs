@@ -99,9 +99,8 @@ impl Log {
         &self.prefix
     }
 
-    /// All keys of an execution share a hash tag, so that they lie on one node of a Redis Cluster.
     pub fn key(&self, execution: &ExecutionId, what: &str) -> String {
-        format!("{}exec:{{{execution}}}:{what}", self.prefix)
+        protocol::cluster::execution_key(&self.prefix, execution, what)
     }
 
     /// The moment, as Redis sees it.
@@ -325,8 +324,9 @@ impl Log {
         let entries: Vec<(String, Vec<String>)> = FromRedisValue::from_redis_value(tail)?;
         let mut events = entries
             .into_iter()
-            .map(|(id, fields)| event(execution, &id, &fields))
-            .collect::<Result<Vec<_>, _>>()?;
+            .map(|(id, fields)| protocol::cluster::log_entry(execution, &id, &fields))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(ClusterError::Damaged)?;
         self.resolve(execution, &mut events).await?;
         Ok(events)
     }
@@ -358,14 +358,4 @@ impl Log {
         }
         Ok(())
     }
-}
-
-fn event(execution: &ExecutionId, id: &str, fields: &[String]) -> Result<Event, ClusterError> {
-    let damaged = |why: String| ClusterError::Damaged(format!("entry {id} of {execution}: {why}"));
-    let number = id.split('-').next().and_then(|number| number.parse().ok());
-    let seq = number.ok_or_else(|| damaged("it has no number".to_owned()))?;
-    let [_, at, _, fact] = fields else { return Err(damaged("it has other fields".to_owned())) };
-    let at = at.parse().map_err(|_| damaged("it has no moment".to_owned()))?;
-    let fact = serde_json::from_str(fact).map_err(|error| damaged(error.to_string()))?;
-    Ok(Event { execution_id: execution.clone(), seq, at, fact })
 }

@@ -22,7 +22,7 @@ impl Looks {
     pub fn new(log: &Log) -> Self {
         Self {
             log: log.clone(),
-            key: format!("{}looks", log.prefix()),
+            key: protocol::cluster::looks_key(log.prefix()),
             claim: Script::new(include_str!("scripts/claim.lua")),
             settle: Script::new(include_str!("scripts/settle.lua")),
         }

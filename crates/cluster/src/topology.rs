@@ -7,80 +7,23 @@ use lapin::{
     types::{AMQPValue, FieldTable, LongString, ShortString},
 };
 
+use protocol::cluster;
+pub use protocol::cluster::{Delay, Queue};
+
 use crate::ClusterError;
 
 const SECOND_MILLIS: i64 = 1_000;
 const HOUR_MILLIS: i64 = 3_600 * SECOND_MILLIS;
 const PRIORITIES: i32 = 10;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Queue {
-    Execution,
-    Status,
-    Completion,
-    /// Joins that were not complete in time.
-    Timeout,
-    /// What the house could not deal with comes back after a while. One queue for each delay, so that a long one does
-    /// not hold up a short one behind it.
-    Later(Delay),
-    /// Messages that no worker will take any more, kept with the reason.
-    Parking,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Delay {
-    First,
-    Second,
-    Third,
-}
-
-impl Delay {
-    /// The delay before the next try, after so many; none are left after the third.
-    pub fn after(tries: u32) -> Option<Self> {
-        [Self::First, Self::Second, Self::Third].get(tries as usize).copied()
-    }
-
-    fn seconds(self) -> i64 {
-        match self {
-            Self::First => 5,
-            Self::Second => 25,
-            Self::Third => 125,
-        }
-    }
-}
-
-impl Queue {
-    pub const ALL: [Self; 8] = [
-        Self::Parking,
-        Self::Execution,
-        Self::Status,
-        Self::Completion,
-        Self::Timeout,
-        Self::Later(Delay::First),
-        Self::Later(Delay::Second),
-        Self::Later(Delay::Third),
-    ];
-
-    fn suffix(self) -> String {
-        match self {
-            Self::Execution => "workflow.execution".to_owned(),
-            Self::Status => "workflow.node.status".to_owned(),
-            Self::Completion => "workflow.completion".to_owned(),
-            Self::Timeout => "workflow.timeout.process".to_owned(),
-            Self::Later(delay) => format!("workflow.execution.retry.{}s", delay.seconds()),
-            Self::Parking => "workflow.execution.parking".to_owned(),
-        }
-    }
-
-    /// How long a message may wait; the parking queue keeps what it has.
-    fn time_to_live_millis(self) -> Option<i64> {
-        match self {
-            Self::Execution | Self::Timeout => Some(24 * HOUR_MILLIS),
-            Self::Status => Some(HOUR_MILLIS),
-            Self::Completion => Some(7 * 24 * HOUR_MILLIS),
-            Self::Later(delay) => Some(delay.seconds() * SECOND_MILLIS),
-            Self::Parking => None,
-        }
+/// How long a message may wait; the parking queue keeps what it has.
+fn time_to_live_millis(queue: Queue) -> Option<i64> {
+    match queue {
+        Queue::Execution | Queue::Timeout => Some(24 * HOUR_MILLIS),
+        Queue::Status => Some(HOUR_MILLIS),
+        Queue::Completion => Some(7 * 24 * HOUR_MILLIS),
+        Queue::Later(delay) => Some(delay.seconds() * SECOND_MILLIS),
+        Queue::Parking => None,
     }
 }
 
@@ -113,11 +56,11 @@ impl Topology {
     }
 
     pub fn exchange(&self) -> String {
-        format!("{}workflows", self.prefix)
+        cluster::exchange(&self.prefix)
     }
 
     pub fn queue(&self, queue: Queue) -> String {
-        format!("{}{}", self.prefix, queue.suffix())
+        queue.name(&self.prefix)
     }
 
     fn dead_letters(&self) -> String {
@@ -167,7 +110,7 @@ impl Topology {
 
     fn arguments(&self, queue: Queue) -> FieldTable {
         let mut arguments = FieldTable::default();
-        if let Some(millis) = queue.time_to_live_millis() {
+        if let Some(millis) = time_to_live_millis(queue) {
             arguments.insert("x-message-ttl".into(), AMQPValue::LongLongInt(millis));
         }
         let text = |text: String| AMQPValue::LongString(LongString::from(text));

@@ -118,10 +118,8 @@ pub fn read<'d, T: Deserialize<'d>>(body: &'d [u8]) -> Result<T, Unfit> {
     serde_json::from_slice(body).map_err(|error| unfit("INVALID_MESSAGE", format!("not a message: {error}")))
 }
 
-/// Ids become parts of keys: a brace would put them elsewhere.
 pub fn check_id(id: &ExecutionId) -> Result<(), Unfit> {
-    let usual = |letter: char| letter.is_ascii_alphanumeric() || "-_.:".contains(letter);
-    if (1..=128).contains(&id.as_str().len()) && id.as_str().chars().all(usual) {
+    if protocol::cluster::is_execution_id(id.as_str()) {
         return Ok(());
     }
     let message =

@@ -23,7 +23,7 @@ pub use ledger::{
 };
 pub use plan::{
     Flow, Gathering, Input, Limits, Loaded, Plan, PlannedEdge, PlannedInput, PlannedNode, Target, load,
-    load_once,
+    load_once, load_shape,
 };
 pub use status::StatusFold;
 pub use step::{

@@ -68,7 +68,7 @@ impl StatusFold {
                 self.with_echo(event, status, &done.echo)
             }
             // The join that gave up fires next, and says so itself.
-            Fact::TimedOut(_) | Fact::TimerFired(_) => Vec::new(),
+            Fact::TimedOut(_) | Fact::TimerFired(_) | Fact::Gathered(_) => Vec::new(),
             Fact::Intervened(done) if done.change == Change::Dropped => {
                 let (node, lineage) = (&done.firing.node_id, &done.firing.lineage);
                 let status = self.status(event, node, lineage);
@@ -96,6 +96,7 @@ impl StatusFold {
                 self.hear(&done.echo);
             }
             Fact::Intervened(done) if done.change == Change::Dropped => self.hear(&done.echo),
+            Fact::Gathered(done) => self.hear(&done.echo),
             Fact::Intervened(_)
             | Fact::NodeParked(_)
             | Fact::AttemptFailed(_)

@@ -15,6 +15,14 @@ pub struct BarrierView {
     pub places: Vec<BarrierPlace>,
     /// How many keys there are, also those that are left out.
     pub total: usize,
+    /// Whoever came first, where a race has been won.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional = nullable)]
+    pub winner: Option<NodeId>,
+    /// What the state of an attached cluster says about it, in one sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional = nullable)]
+    pub verdict: Option<String>,
 }
 
 /// A join at one key.

@@ -55,6 +55,8 @@ pub enum ErrorCode {
     Cancelled,
     /// Nothing is under way, yet something is undecided.
     Stalled,
+    /// It ran elsewhere, and how it went on was not seen.
+    NotObserved,
 }
 
 impl ErrorCode {
@@ -109,6 +111,7 @@ impl ErrorCode {
             Self::Stalled => {
                 "see which edges are missing; this is a fault of Runeglass, please keep the recording"
             }
+            Self::NotObserved => "ask whoever keeps the recordings of the cluster, such as its master",
         }
     }
 

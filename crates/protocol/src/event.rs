@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    EdgeId, ExecutionId, ExecutionStatus, Lineage, MessageId, Millis, NodeError, NodeId, Origin, Payload,
-    WorkflowId,
+    EdgeId, ExecutionId, ExecutionStatus, Lineage, MessageId, Millis, NodeError, NodeId, Observed, Origin,
+    Payload, WorkflowId,
 };
 
 /// `seq` counts from 1 within the execution, without a gap.
@@ -32,6 +32,7 @@ pub enum Fact {
     TimedOut(TimedOut),
     Intervened(Intervened),
     TimerFired(TimerFired),
+    Gathered(Gathered),
     ExecutionEnded(ExecutionEnded),
 }
 
@@ -53,6 +54,9 @@ pub struct ExecutionStarted {
     /// Only this node runs, and what leads to it. Written at the start, so that an interrupted run goes no further either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<NodeId>,
+    /// Where it was looked at, if it does not run here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<Observed>,
 }
 
 /// Which message at which node and key, and the how many-th try.
@@ -71,6 +75,9 @@ pub struct NodeStarted {
     /// Parameters with every reference resolved; absent when they could not be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Payload>,
+    /// What it saw, where nobody could work that out from the events: in an execution that is only looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Payload>,
 }
 
 /// The firing rests until a moment; its message stays under way.
@@ -260,6 +267,14 @@ pub struct TimerFired {
     pub due: Millis,
 }
 
+/// A join of a cluster that is looked at has said what has reached it. Our own workers say that with the commit of
+/// whoever reaches it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gathered {
+    #[serde(default, skip_serializing_if = "Echo::is_empty")]
+    pub echo: Echo,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExecutionEnded {
     pub status: ExecutionStatus,
@@ -274,6 +289,7 @@ impl Fact {
             Self::NodeSucceeded(done) => done.echo = echo,
             Self::NodeFailed(done) => done.echo = echo,
             Self::Intervened(done) => done.echo = echo,
+            Self::Gathered(done) => done.echo = echo,
             Self::ExecutionStarted(_)
             | Self::NodeStarted(_)
             | Self::NodeParked(_)
@@ -288,7 +304,7 @@ impl Fact {
     pub fn payloads(&self) -> impl Iterator<Item = &Payload> {
         let (one, more): (Option<&Payload>, Option<&Payload>) = match self {
             Self::ExecutionStarted(started) => (Some(&started.definition), Some(&started.input)),
-            Self::NodeStarted(started) => (started.parameters.as_ref(), None),
+            Self::NodeStarted(started) => (started.parameters.as_ref(), started.input.as_ref()),
             Self::NodeSucceeded(done) => (Some(&done.output), done.items.as_ref()),
             Self::Intervened(done) => match &done.change {
                 Change::Parameters(parameters) => (Some(parameters), None),
@@ -300,6 +316,7 @@ impl Fact {
             | Self::NodeFailed(_)
             | Self::TimedOut(_)
             | Self::TimerFired(_)
+            | Self::Gathered(_)
             | Self::ExecutionEnded(_) => (None, None),
         };
         one.into_iter().chain(more).chain(self.entries().into_iter().flat_map(BTreeMap::values))
@@ -314,7 +331,7 @@ impl Fact {
     pub fn payloads_mut(&mut self) -> Vec<&mut Payload> {
         match self {
             Self::ExecutionStarted(started) => vec![&mut started.definition, &mut started.input],
-            Self::NodeStarted(started) => started.parameters.iter_mut().collect(),
+            Self::NodeStarted(started) => started.parameters.iter_mut().chain(&mut started.input).collect(),
             Self::NodeSucceeded(done) => std::iter::once(&mut done.output).chain(&mut done.items).collect(),
             Self::Intervened(done) => match &mut done.change {
                 Change::Context(entries) => entries.values_mut().collect(),
@@ -327,6 +344,7 @@ impl Fact {
             | Self::NodeFailed(_)
             | Self::TimedOut(_)
             | Self::TimerFired(_)
+            | Self::Gathered(_)
             | Self::ExecutionEnded(_) => Vec::new(),
         }
     }

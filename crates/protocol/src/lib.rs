@@ -3,7 +3,9 @@
 //! Nothing here does anything. Types that reach the user interface derive [`ts_rs::TS`]; the generated
 //! TypeScript is committed and a test fails when it drifts.
 
+mod attach;
 mod barrier;
+pub mod cluster;
 mod control;
 mod diagnostic;
 mod error;
@@ -25,6 +27,10 @@ mod view;
 mod waits;
 mod workflow;
 
+pub use attach::{
+    ClusterConnection, ClusterDialect, ClusterView, ConnectionStep, Finding, Gap, KeyFamily, Observed,
+    Passwords, QueueView, RedisView, Rule, WorkerView,
+};
 pub use barrier::{BarrierPlace, BarrierView, MissingPart, PartAt, Whereabouts};
 pub use control::{
     BreakPlace, Breakpoint, Command, ControlError, ControlView, Controls, Edit, GatePlace, HeldMessage,
@@ -34,8 +40,8 @@ pub use diagnostic::{Diagnostic, DiagnosticCode, Place, Severity};
 pub use error::{ErrorCode, NodeError, Problem, ProblemCode};
 pub use event::{
     Arrival, AttemptFailed, Change, Consequence, Echo, Event, ExecutionEnded, ExecutionStarted, Fact, Fault,
-    Firing, Ignored, Intervened, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Skipped, TimedOut,
-    TimerFired, WhyIgnored,
+    Firing, Gathered, Ignored, Intervened, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Skipped,
+    TimedOut, TimerFired, WhyIgnored,
 };
 pub use find::{ExecutionPage, Filter, Found, Hit, Part, Search, Unindexed};
 pub use fork::{Again, ForkBranch, ForkEdit, ForkPreview, ForkWish, Origin, SideEffect};

@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BarrierView, Command, ComparisonView, ControlView, Controls, ExecutionId, ExecutionPage,
-    ExecutionSummary, ExecutionView, ExplanationView, FanOutPlace, Filter, ForkBranch, ForkPreview, ForkWish,
-    Found, ItemDetail, ItemGrid, LineageKey, NodeDetail, NodeId, Note, PastView, Problem, Recording, Search,
-    Timeline, VerifiedView, ViewPatch, WaitBoard, When, WorkflowEntry,
+    BarrierView, ClusterConnection, ClusterView, Command, ComparisonView, ConnectionStep, ControlView,
+    Controls, ExecutionId, ExecutionPage, ExecutionSummary, ExecutionView, ExplanationView, FanOutPlace,
+    Filter, ForkBranch, ForkPreview, ForkWish, Found, ItemDetail, ItemGrid, LineageKey, NodeDetail, NodeId,
+    Note, Passwords, PastView, Problem, Recording, Search, Timeline, VerifiedView, ViewPatch, WaitBoard,
+    When, WorkflowEntry,
 };
 
 /// A wish of the user.
@@ -154,6 +155,37 @@ pub enum Request {
         #[serde(default)]
         text: String,
     },
+    /// Look into a live cluster, and into no other any more. → `Response::Cluster`
+    Attach {
+        connection: ClusterConnection,
+        #[serde(default)]
+        passwords: Passwords,
+        /// Keep what is seen; otherwise it is gone after detaching.
+        #[serde(default)]
+        record: bool,
+    },
+    /// Stop looking. → `Response::Done`
+    Detach,
+    /// The attached cluster, `null` where there is none. → `Response::Cluster`
+    Cluster,
+    /// From now on keep, or do not keep, what is seen of the attached cluster. → `Response::Cluster`
+    KeepObserved { on: bool },
+    /// Try every step of attaching, and leave again. → `Response::ConnectionSteps`
+    TestConnection {
+        connection: ClusterConnection,
+        #[serde(default)]
+        passwords: Passwords,
+    },
+    /// → `Response::Connections`
+    Connections,
+    /// Keep a connection by its name; given passwords go to the keyring. → `Response::Done`
+    SaveConnection {
+        connection: ClusterConnection,
+        #[serde(default)]
+        passwords: Passwords,
+    },
+    /// Forget a connection and its passwords. → `Response::Done`
+    ForgetConnection { name: String },
 }
 
 /// How an execution is run.
@@ -193,6 +225,9 @@ pub enum Response {
     Explanation(ExplanationView),
     Verified(Box<VerifiedView>),
     Notes(Vec<Note>),
+    Cluster(Option<Box<ClusterView>>),
+    ConnectionSteps(Vec<ConnectionStep>),
+    Connections(Vec<ClusterConnection>),
 }
 
 /// Where a host starts from; updates say what has changed since.
@@ -231,6 +266,8 @@ pub enum Update {
     Execution(Box<ViewPatch>),
     /// What is held has changed somewhere; whoever shows it asks again.
     Control,
+    /// The attached cluster has changed; `null` once there is none.
+    Cluster(Option<Box<ClusterView>>),
     /// Something is wrong that no request asked about, such as a full disk.
     Trouble(Problem),
 }

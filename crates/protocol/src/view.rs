@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Diagnostic, EdgeId, ExecutionId, Frame, LineageKey, MessageId, Millis, NodeError, NodeId, Origin,
-    Payload, Workflow, WorkflowId,
+    Diagnostic, EdgeId, ExecutionId, Frame, LineageKey, MessageId, Millis, NodeError, NodeId, Observed,
+    Origin, Payload, Workflow, WorkflowId,
 };
 
 /// A file of the workflow folder.
@@ -54,6 +54,10 @@ pub struct ExecutionSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional = nullable)]
     pub origin: Option<Origin>,
+    /// Where it was looked at, if it does not run here: then nothing can be done to it, only to a fork of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional = nullable)]
+    pub observed: Option<Observed>,
 }
 
 /// The whole picture of an execution at one position of its recording.

@@ -242,6 +242,7 @@ impl<'e> Attempts<'e> {
                 | Fact::TimedOut(_)
                 | Fact::Intervened(_)
                 | Fact::TimerFired(_)
+                | Fact::Gathered(_)
                 | Fact::ExecutionEnded(_) => {}
             }
         }

@@ -8,7 +8,7 @@ use protocol::{
 };
 use serde_json::{Map, Value};
 
-use crate::{Ledger, LedgerError};
+use crate::{Ledger, LedgerError, observed};
 
 /// More firings than this are counted, not listed.
 const LISTED: usize = 200;
@@ -43,6 +43,7 @@ fn is_near(event: &Event, key: &LineageKey) -> bool {
         Fact::TimedOut(late) => is_related(&late.lineage, key),
         Fact::Intervened(done) => is_related(&done.firing.lineage, key),
         Fact::TimerFired(fired) => is_related(&fired.lineage, key),
+        Fact::Gathered(_) => false,
     }
 }
 
@@ -109,17 +110,20 @@ fn collect_from(
     wanted: impl Fn(&Firing) -> bool,
     completeness: Completeness,
 ) -> Result<Firings, LedgerError> {
-    let mut ledger = Ledger::begin(events)?;
+    let mut ledger = observed::can_be_followed(events).then(|| Ledger::begin(events)).transpose()?;
     let mut firings = Firings::new();
     for event in events {
         // The ledger goes first: an item is opened there when something is said of it.
-        if !completeness.take(&mut ledger, event)? {
+        if let Some(ledger) = &mut ledger
+            && !completeness.take(ledger, event)?
+        {
             continue;
         }
         match &event.fact {
             Fact::NodeStarted(started) if wanted(&started.firing) => {
-                let input =
-                    ledger.get(&started.firing.message_id).map(|opened| whole(opened.message.context.iter()));
+                let opened = ledger.as_ref().and_then(|ledger| ledger.get(&started.firing.message_id));
+                let input = opened.map(|opened| whole(opened.message.context.iter()));
+                let input = input.or_else(|| started.input.clone());
                 let firing = started_firing(event, &started.firing, input, started.parameters.as_ref());
                 match find(&mut firings, &started.firing) {
                     Some(known) => {
@@ -172,7 +176,11 @@ fn collect_from(
                     firing.state = NodeState::Skipped;
                 }
             }
-            Fact::ExecutionStarted(_) | Fact::NodeStarted(_) | Fact::TimedOut(_) | Fact::TimerFired(_) => {}
+            Fact::ExecutionStarted(_)
+            | Fact::NodeStarted(_)
+            | Fact::TimedOut(_)
+            | Fact::TimerFired(_)
+            | Fact::Gathered(_) => {}
         }
     }
     Ok(firings)

@@ -12,6 +12,7 @@ mod document;
 mod explain;
 pub mod fork;
 mod insight;
+mod observed;
 mod path;
 mod redact;
 mod replay;

@@ -35,6 +35,9 @@ const USUAL_NAMES: [&str; 18] = [
     "sessionid",
 ];
 
+/// Where a message of other workers carries secrets: `{"credentials": {"type": …, "values": …}}`.
+const CREDENTIALS: &str = "\"credentials\"";
+
 /// What secrets look like, wherever they stand.
 const USUAL_PATTERNS: [&str; 4] = ["Bearer *", "Basic *", "eyJ*.*.*", "*-----BEGIN *PRIVATE KEY-----*"];
 
@@ -46,6 +49,8 @@ pub struct Redaction {
     patterns: Vec<Pattern>,
     /// Also in what an execution goes on with.
     everywhere: bool,
+    /// Also in definitions: those of a cluster that we look into may hold anything.
+    in_definitions: bool,
 }
 
 /// What a text looks like, with `*` for any number of letters.
@@ -95,7 +100,13 @@ impl Redaction {
         let names: BTreeSet<String> = names.iter().map(|name| plain_name(name)).collect();
         let initials = names.iter().filter_map(|name| name.chars().next()).collect();
         let patterns = patterns.iter().map(|text| Pattern::from(*text)).collect();
-        Self { names, initials, patterns, everywhere }
+        Self { names, initials, patterns, everywhere, in_definitions: false }
+    }
+
+    /// For what runs elsewhere and is only looked at: nothing goes on with it here, so everything is hidden, also in its
+    /// definition, and credentials that a message carries.
+    pub fn for_observed(&self) -> Self {
+        Self { everywhere: true, in_definitions: true, ..self.clone() }
     }
 
     /// The events as they may be written.
@@ -124,15 +135,22 @@ impl Redaction {
                 Change::Context(_) | Change::Output { .. } => self.everywhere,
                 Change::Error(_) | Change::Dropped | Change::Duplicated => false,
             },
-            Fact::NodeParked(_) | Fact::TimedOut(_) | Fact::TimerFired(_) | Fact::ExecutionEnded(_) => false,
+            Fact::ExecutionEnded(ended) if self.everywhere => {
+                return ended.error.as_ref().and_then(|error| self.hidden_error(error, fact));
+            }
+            Fact::NodeParked(_)
+            | Fact::TimedOut(_)
+            | Fact::TimerFired(_)
+            | Fact::Gathered(_)
+            | Fact::ExecutionEnded(_) => false,
         };
         if !reaches || !fact.payloads().any(|payload| self.may_hold_secrets(payload.text())) {
             return None;
         }
         let mut fact = fact.clone();
         let mut changed = false;
-        // The definition holds no secrets: one that does is refused before it runs.
-        let skipped = usize::from(matches!(fact, Fact::ExecutionStarted(_)));
+        // A definition of ours holds no secrets: one that does is refused before it runs.
+        let skipped = usize::from(matches!(fact, Fact::ExecutionStarted(_)) && !self.in_definitions);
         for payload in fact.payloads_mut().into_iter().skip(skipped) {
             if let Some(hidden) = self.hidden(payload) {
                 *payload = hidden;
@@ -152,6 +170,11 @@ impl Redaction {
         match &mut fact {
             Fact::NodeFailed(failed) if self.everywhere => failed.error.details = Some(Box::new(shown)),
             Fact::AttemptFailed(failed) => failed.error.details = Some(Box::new(shown)),
+            Fact::ExecutionEnded(ended) if self.everywhere => {
+                if let Some(error) = &mut ended.error {
+                    error.details = Some(Box::new(shown));
+                }
+            }
             Fact::NodeFailed(_)
             | Fact::ExecutionStarted(_)
             | Fact::NodeStarted(_)
@@ -160,6 +183,7 @@ impl Redaction {
             | Fact::TimedOut(_)
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
+            | Fact::Gathered(_)
             | Fact::ExecutionEnded(_) => return None,
         }
         changed.then_some(fact)
@@ -177,7 +201,9 @@ impl Redaction {
     /// A quick look at the text, so that what holds no secret is not taken apart.
     fn may_hold_secrets(&self, text: &str) -> bool {
         let looks_like = |pattern: &Pattern| text.contains(&pattern.fixed);
-        in_quotes(text).any(|name| self.hides_name(name)) || self.patterns.iter().any(looks_like)
+        self.in_definitions && text.contains(CREDENTIALS)
+            || in_quotes(text).any(|name| self.hides_name(name))
+            || self.patterns.iter().any(looks_like)
     }
 
     fn hides_name(&self, name: &str) -> bool {
@@ -197,7 +223,8 @@ impl Redaction {
                 let is_pair = named.is_some_and(|name| self.hides_name(name));
                 let mut shown = Map::new();
                 for (name, field) in fields {
-                    let hides = self.hides_name(name) || (is_pair && name == "value");
+                    let carried = self.in_definitions && name == "values" && fields.contains_key("type");
+                    let hides = self.hides_name(name) || (is_pair && name == "value") || carried;
                     let field = if hides { hide(field, changed) } else { self.walk(field, changed) };
                     shown.insert(name.clone(), field);
                 }
@@ -334,6 +361,18 @@ mod tests {
             json!({"iban": "███ string(3)", "key": "███ string(4)", "x": "ask-1"}),
         );
         assert!(Redaction::parse(r#"{"name": []}"#).is_err());
+    }
+
+    #[test]
+    fn what_is_observed_is_hidden_in_definitions_too() {
+        let observed = Redaction::default().for_observed();
+        check(
+            &observed,
+            json!({"nodes": [{"id": "a", "credentials": {"id": "7", "type": "basic_auth", "values": {"user": "u", "pass": "p"}},
+                "parameters": {"token": "t", "url": "u"}}]}),
+            json!({"nodes": [{"id": "a", "credentials": {"id": "7", "type": "basic_auth", "values": "███ object(2)"},
+                "parameters": {"token": "███ string(1)", "url": "u"}}]}),
+        );
     }
 
     #[test]

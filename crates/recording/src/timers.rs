@@ -8,10 +8,13 @@ use protocol::{
     TimerView,
 };
 
+use crate::observed;
+
 pub struct TimerFold {
     execution_id: ExecutionId,
     title: String,
     plan: Arc<Plan>,
+    has_deadlines: bool,
     resting: HashMap<MessageId, Resting>,
     joins: HashMap<(NodeId, Lineage), Resting>,
 }
@@ -28,11 +31,13 @@ impl TimerFold {
     /// `None` unless the event is a start with a definition that can be used.
     pub fn begin(event: &Event) -> Option<Self> {
         let Fact::ExecutionStarted(started) = &event.fact else { return None };
-        let plan = engine::load_once(started.definition.text().as_bytes()).plan?;
+        let plan = observed::plan_of(started)?;
         Some(Self {
             execution_id: event.execution_id.clone(),
             title: started.title.clone(),
             plan,
+            // Joins of a Rune cluster never give up, whatever their timeout says.
+            has_deadlines: observed::can_be_followed(std::slice::from_ref(event)),
             resting: HashMap::new(),
             joins: HashMap::new(),
         })
@@ -74,6 +79,7 @@ impl TimerFold {
                 Some(id) => drop(self.resting.remove(id)),
                 None => drop(self.joins.remove(&(fired.node_id.clone(), fired.lineage.clone()))),
             },
+            Fact::Gathered(done) => self.hear(event.at, &done.echo),
             Fact::ExecutionEnded(_) => {
                 self.resting.clear();
                 self.joins.clear();
@@ -96,7 +102,7 @@ impl TimerFold {
     }
 
     fn hear(&mut self, at: Millis, echo: &Echo) {
-        for arrival in &echo.arrivals {
+        for arrival in echo.arrivals.iter().filter(|_| self.has_deadlines) {
             let node = self.plan.node(&arrival.node_id);
             let Some(timeout) = node.and_then(|node| self.plan.nodes[node].timeout) else { continue };
             let key = (arrival.node_id.clone(), arrival.lineage.clone());

@@ -4,7 +4,7 @@ mod state;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use engine::Input;
+use engine::{Input, Plan};
 use protocol::{
     AttemptFailed, Change, Echo, EdgeId, EdgeView, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted,
     ExecutionStatus, ExecutionSummary, ExecutionView, Fact, Firing, Ignored, Intervened, Lineage, MessageId,
@@ -13,6 +13,8 @@ use protocol::{
 };
 
 pub use state::ViewState;
+
+use crate::observed;
 
 /// Keeps the view of one execution up to date and remembers what has changed since the last patch.
 pub struct ViewFold {
@@ -23,6 +25,8 @@ pub struct ViewFold {
     parked: BTreeMap<NodeId, BTreeSet<(Millis, MessageId)>>,
     /// Firings whose last attempt failed.
     retrying: HashSet<MessageId>,
+    /// Nodes that began before what sent them was heard of: what is only looked at comes in any order.
+    ahead: HashMap<NodeId, usize>,
     /// Joins that have heard of something and have not fired.
     barriers: BTreeMap<NodeId, HashMap<Lineage, Progress>>,
     changed_nodes: BTreeSet<NodeId>,
@@ -44,7 +48,7 @@ impl ViewFold {
     pub fn begin(event: &Event) -> Option<Self> {
         let Fact::ExecutionStarted(started) = &event.fact else { return None };
         let definition: Workflow = serde_json::from_str(started.definition.text()).unwrap_or_default();
-        let graph = Graph::of(&definition, started.definition.text());
+        let graph = Graph::of(&definition, observed::plan_of(started).as_deref());
         let view = ExecutionView {
             summary: summary(event, started),
             nodes: definition.nodes.iter().map(|node| (node.id.clone(), NodeView::default())).collect(),
@@ -58,6 +62,7 @@ impl ViewFold {
             running: HashSet::new(),
             parked: BTreeMap::new(),
             retrying: HashSet::new(),
+            ahead: HashMap::new(),
             barriers: BTreeMap::new(),
             changed_nodes: BTreeSet::new(),
             changed_edges: BTreeSet::new(),
@@ -101,6 +106,7 @@ impl ViewFold {
             Fact::TimedOut(_) => {}
             Fact::Intervened(done) => self.intervene(done),
             Fact::TimerFired(fired) => self.fire(fired),
+            Fact::Gathered(done) => self.hear(&done.echo),
             Fact::ExecutionEnded(ended) => self.end(event.at, ended),
         }
     }
@@ -136,7 +142,12 @@ impl ViewFold {
         if let Some(target) =
             self.graph.targets.get(edge).filter(|target| !self.graph.joins.contains(*target)).cloned()
         {
-            self.change_node(&target, |node| node.counts.queued += messages);
+            let ahead = self.ahead.get_mut(&target).map_or(0, |ahead| {
+                let begun = messages.min(*ahead);
+                *ahead -= begun;
+                begun
+            });
+            self.change_node(&target, |node| node.counts.queued += messages - ahead);
         }
     }
 
@@ -203,6 +214,13 @@ impl ViewFold {
         let again = !self.running.insert(firing.message_id.clone());
         self.unpark(firing);
         self.open_barrier(&firing.node_id, &firing.lineage);
+        let is_ahead = !again
+            && self.view.summary.observed.is_some()
+            && !self.graph.joins.contains(&firing.node_id)
+            && self.view.nodes.get(&firing.node_id).is_some_and(|node| node.counts.queued == 0);
+        if is_ahead {
+            *self.ahead.entry(firing.node_id.clone()).or_default() += 1;
+        }
         self.change_node(&firing.node_id, |node| {
             if !again {
                 node.counts.queued = node.counts.queued.saturating_sub(1);
@@ -338,13 +356,13 @@ impl ViewFold {
 }
 
 impl Graph {
-    fn of(workflow: &Workflow, text: &str) -> Self {
+    fn of(workflow: &Workflow, plan: Option<&Plan>) -> Self {
         let mut graph = Self::default();
         for edge in &workflow.edges {
             graph.outgoing.entry(edge.src.clone()).or_default().push(edge.id.clone());
             graph.targets.insert(edge.id.clone(), edge.dst.clone());
         }
-        let Some(plan) = engine::load_once(text.as_bytes()).plan else { return graph };
+        let Some(plan) = plan else { return graph };
         let joins = |at: &usize| !matches!(plan.flow.inputs[*at], Input::Each | Input::Exclusive { .. });
         graph.joins = (0..plan.nodes.len()).filter(joins).map(|at| plan.nodes[at].id.clone()).collect();
         graph
@@ -378,5 +396,6 @@ pub(crate) fn summary(event: &Event, started: &ExecutionStarted) -> ExecutionSum
         ended_at: None,
         error: None,
         origin: started.origin.clone(),
+        observed: started.observed.clone(),
     }
 }

@@ -36,6 +36,7 @@ impl Start {
             starts: self.starts.clone().unwrap_or_else(everywhere),
             origin: self.origin.clone(),
             until: self.until.clone(),
+            observed: None,
         })
     }
 }

@@ -76,6 +76,7 @@ impl Session {
 
     /// Follows a command about an execution that is under way here.
     pub async fn control(&self, id: &ExecutionId, command: &Command) -> Result<ControlView, Problem> {
+        self.check_ours(id).await?;
         let at_rest = self.engine.at_rest(id);
         at_rest.ok_or_else(|| from_engine(&embedded::EmbeddedError::NotRunning(id.clone())))?;
         match command {

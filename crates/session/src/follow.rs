@@ -58,7 +58,8 @@ impl Statuses {
             | Fact::NodeFailed(_)
             | Fact::TimedOut(_)
             | Fact::Intervened(_)
-            | Fact::TimerFired(_) => None,
+            | Fact::TimerFired(_)
+            | Fact::Gathered(_) => None,
         };
         loop {
             let group = self.feed.recv().await?;

@@ -95,7 +95,14 @@ impl Session {
         };
         let starts = starts_of(&plan, &started.starts);
         let origin_written = Some(origin.clone());
-        let started = ExecutionStarted { input, origin: origin_written, starts, until: None, ..started };
+        let started = ExecutionStarted {
+            input,
+            origin: origin_written,
+            starts,
+            until: None,
+            observed: None,
+            ..started
+        };
         Ok(Parent { started, plan, origin, past })
     }
 

@@ -13,6 +13,15 @@ impl Keyring {
         entry(name)?.set_password(value).map_err(|error| complaint(&error))
     }
 
+    /// What is filed under a name, as it was given.
+    pub fn text(name: &str) -> Result<Option<String>, KeeperError> {
+        match entry(name)?.get_password() {
+            Ok(text) => Ok(Some(text)),
+            Err(Error::NoEntry) => Ok(None),
+            Err(error) => Err(complaint(&error)),
+        }
+    }
+
     /// False if there was none.
     pub fn remove(name: &str) -> Result<bool, KeeperError> {
         match entry(name)?.delete_credential() {

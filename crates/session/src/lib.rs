@@ -1,6 +1,7 @@
 //! The one API of the house: open a folder and a store, run, watch, look. It knows no window; the desktop, the web
 //! host and the command line all speak to it.
 
+mod attach;
 mod cluster;
 mod control;
 mod follow;
@@ -12,6 +13,7 @@ mod library;
 mod live;
 pub mod look;
 mod master;
+mod more;
 mod problem;
 mod report;
 mod triggers;
@@ -51,6 +53,7 @@ pub use runtime::{
 };
 pub use triggers::{Schedules, Trigger, Turn};
 
+use attach::{Attachment, Connections};
 use insights::Insights;
 use live::Live;
 use problem::{from_engine, from_ledger, from_store};
@@ -124,6 +127,8 @@ pub struct Session {
     recovered: Vec<ExecutionId>,
     /// Where the executions run, unless here.
     cluster: Option<Cluster>,
+    connections: Connections,
+    attachment: tokio::sync::Mutex<Option<Attachment>>,
     _temporary: Option<tempfile::TempDir>,
 }
 
@@ -159,9 +164,17 @@ impl Session {
                 (folder.path().join("run.db"), Some(folder))
             }
         };
+        let connections = match &temporary {
+            Some(folder) => folder.path().join("connections.json"),
+            // Who has no data folder has them beside the store.
+            None => in_data_folder("connections.json", "")
+                .unwrap_or_else(|_| path.with_extension("connections.json")),
+        };
         let redaction = hidden::rules(options.reach.redaction.as_deref())?;
         let store = Store::open(&path, Access::Write).await.map_err(|error| from_store(&error))?;
         let store = Arc::new(store.hiding(redaction));
+        // Seen on a cluster by a session that ended without detaching, and not to be kept.
+        store.remove_passing().await.map_err(|error| from_store(&error))?;
         let engine = match unrecorded {
             true => Embedded::unrecorded(options.clock.clone()),
             false => Embedded::open(Arc::clone(&store), options.clock.clone()),
@@ -204,6 +217,8 @@ impl Session {
             clock,
             recovered,
             cluster: None,
+            connections: Connections::at(connections),
+            attachment: tokio::sync::Mutex::default(),
             _temporary: temporary,
         })
     }
@@ -248,10 +263,18 @@ impl Session {
                 grid.await.map(|grid| Response::Items(Box::new(grid)))
             }
             Request::Barrier { execution_id, node_id, at } => {
+                if at.is_none()
+                    && let Some(seen) = self.observed_barrier(&execution_id, &node_id).await
+                {
+                    return Ok(Response::Barrier(Box::new(seen)));
+                }
                 let barrier = self.insights.ask(&execution_id, at, |insight| insight.barrier(&node_id));
                 barrier.await.map(|barrier| Response::Barrier(Box::new(barrier)))
             }
-            Request::Waits => Ok(Response::Waits(Box::new(self.live.waits(self.engine.queue_depth())))),
+            Request::Waits => {
+                let board = self.live.waits(self.engine.queue_depth());
+                Ok(Response::Waits(Box::new(self.with_observed_timers(board).await)))
+            }
             Request::Timeline { execution_id } => {
                 let timeline = self.insights.ask(&execution_id, None, recording::Insight::timeline);
                 timeline.await.map(|timeline| Response::Timeline(Box::new(timeline)))
@@ -279,66 +302,14 @@ impl Session {
             | Request::Import { .. }
             | Request::Notes { .. }
             | Request::AddNote { .. } => Box::pin(self.call_more(request)).await,
-        }
-    }
-
-    /// Control, forks and reports.
-    async fn call_more(&self, request: Request) -> Result<Response, Problem> {
-        match request {
-            Request::Controls { path } => {
-                self.controls(&path).await.map(|controls| Response::Controls(Box::new(controls)))
-            }
-            Request::SetControls { path, controls } => {
-                self.set_controls(&path, *controls).await.map(|()| Response::Done)
-            }
-            Request::Held { execution_id } => {
-                self.held(&execution_id).await.map(|view| Response::Control(Box::new(view)))
-            }
-            Request::Control { execution_id, command } => {
-                self.control(&execution_id, &command).await.map(|view| Response::Control(Box::new(view)))
-            }
-            Request::ForkPreview { execution_id, wish, path } => {
-                let workflow = self.edited_workflow(path.as_deref())?;
-                let preview = self.preview_fork_into(&execution_id, &wish, workflow).await;
-                preview.map(|preview| Response::ForkPreview(Box::new(preview)))
-            }
-            Request::Fork { execution_id, wish, path } => {
-                let workflow = self.edited_workflow(path.as_deref())?;
-                let started = self.fork_into(&execution_id, &wish, workflow).await?;
-                Ok(Response::Started { execution_id: started.execution_id })
-            }
-            Request::Forks { execution_id } => self.forks(&execution_id).await.map(Response::Forks),
-            Request::Compare { a, b } => {
-                self.compare(&a, &b).await.map(|comparison| Response::Comparison(Box::new(comparison)))
-            }
-            Request::Explain { execution_id, node_id, key } => {
-                let explanation = self.explain(&execution_id, node_id.as_ref(), key.as_ref()).await;
-                explanation.map(Response::Explanation)
-            }
-            Request::Verify { execution_id } => {
-                self.verify(&execution_id).await.map(|verified| Response::Verified(Box::new(verified)))
-            }
-            Request::Import { file } => {
-                self.import(&file).await.map(|execution_id| Response::Started { execution_id })
-            }
-            Request::Notes { execution_id } => self.notes(&execution_id).await.map(Response::Notes),
-            Request::AddNote { execution_id, position, node_id, text } => {
-                self.add_note(execution_id, position, node_id, text).await.map(|()| Response::Done)
-            }
-            Request::Snapshot
-            | Request::Run { .. }
-            | Request::Cancel { .. }
-            | Request::Execution { .. }
-            | Request::Executions { .. }
-            | Request::Find { .. }
-            | Request::NodeDetail { .. }
-            | Request::Items { .. }
-            | Request::Item { .. }
-            | Request::Barrier { .. }
-            | Request::Waits
-            | Request::Timeline { .. }
-            | Request::ViewAt { .. }
-            | Request::Record { .. } => Box::pin(self.call(request)).await,
+            Request::Attach { .. }
+            | Request::Detach
+            | Request::Cluster
+            | Request::KeepObserved { .. }
+            | Request::TestConnection { .. }
+            | Request::Connections
+            | Request::SaveConnection { .. }
+            | Request::ForgetConnection { .. } => Box::pin(self.call_cluster(request)).await,
         }
     }
 
@@ -353,7 +324,7 @@ impl Session {
         loop {
             let trouble = subscription.next().await.into_iter().find_map(|update| match update {
                 Update::Trouble(problem) => Some(problem),
-                Update::Workflows(_) | Update::Execution(_) | Update::Control => None,
+                Update::Workflows(_) | Update::Execution(_) | Update::Control | Update::Cluster(_) => None,
             });
             if let Some(problem) = trouble {
                 return problem;
@@ -424,8 +395,10 @@ impl Session {
 
     /// Finishes writing. Executions that are under way go on when the store is opened again.
     pub async fn close(&self) -> Result<(), Problem> {
+        let detached = self.detach().await;
         let closed = self.engine.close().await;
         self.gate.close();
+        detached?;
         closed.map_err(|error| from_engine(&error))
     }
 

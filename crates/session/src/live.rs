@@ -2,15 +2,15 @@
 //! slow host gets fewer and larger updates instead of a growing queue.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
 
 use embedded::Embedded;
 use protocol::{
-    Event, ExecutionId, ExecutionView, Problem, ProblemCode, TimerView, Update, ViewPatch, WaitBoard,
-    WorkflowEntry,
+    ClusterView, Event, ExecutionId, ExecutionView, Problem, ProblemCode, TimerView, Update, ViewPatch,
+    WaitBoard, WorkflowEntry,
 };
 use recording::{TimerFold, ViewFold};
 use runtime::{Gate, LineError, Workshop};
@@ -50,6 +50,8 @@ struct Pending {
     workflows: Option<Vec<WorkflowEntry>>,
     executions: BTreeMap<ExecutionId, ViewPatch>,
     control: bool,
+    /// Absent where nothing has changed.
+    cluster: Option<Option<Box<ClusterView>>>,
     trouble: Option<Problem>,
 }
 
@@ -142,6 +144,25 @@ impl Live {
         self.lock().tell(|pending| pending.workflows = Some(workflows.to_vec()));
     }
 
+    /// Takes in what was seen of executions that run elsewhere.
+    pub fn observe(&self, events: &[Event]) {
+        self.take_in(events);
+    }
+
+    /// Stops to follow executions that run elsewhere.
+    pub fn forget(&self, executions: &BTreeSet<ExecutionId>) {
+        let mut state = self.lock();
+        for id in executions {
+            state.folds.remove(id);
+            state.timers.remove(id);
+        }
+    }
+
+    pub fn cluster_changed(&self, view: Option<ClusterView>) {
+        let view = view.map(Box::new);
+        self.lock().tell(|pending| pending.cluster = Some(view.clone()));
+    }
+
     pub fn report(&self, problem: Problem) {
         tracing::error!(code = ?problem.code, "{}", problem.message);
         let mut state = self.lock();
@@ -221,8 +242,9 @@ impl Outbox {
         let workflows = pending.workflows.map(Update::Workflows);
         let executions = pending.executions.into_values().map(|patch| Update::Execution(Box::new(patch)));
         let control = pending.control.then_some(Update::Control);
+        let cluster = pending.cluster.map(Update::Cluster);
         let trouble = pending.trouble.map(Update::Trouble);
-        workflows.into_iter().chain(executions).chain(control).chain(trouble).collect()
+        workflows.into_iter().chain(executions).chain(control).chain(cluster).chain(trouble).collect()
     }
 }
 

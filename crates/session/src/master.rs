@@ -1,7 +1,10 @@
 //! A master keeps the recordings of a cluster, and its session shows them while they grow. What is shown is run
 //! elsewhere, so nothing here starts, holds or forks it; ending it is a wish that goes to the cluster.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use cluster::Master;
 use embedded::Embedded;
@@ -12,6 +15,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     Cluster, ClusterAddress, Reach, Session,
+    attach::Connections,
     cluster::from_cluster,
     hidden,
     insights::Insights,
@@ -93,6 +97,9 @@ impl Session {
             clock,
             recovered: Vec::new(),
             cluster: Some(Cluster::connect(address).await?),
+            // It keeps what the cluster does, and attaches to nothing.
+            connections: Connections::at(PathBuf::new()),
+            attachment: tokio::sync::Mutex::default(),
             _temporary: None,
         })
     }
@@ -110,6 +117,8 @@ impl Session {
                 | Request::Control { .. }
                 | Request::ForkPreview { .. }
                 | Request::Fork { .. }
+                | Request::Attach { .. }
+                | Request::SaveConnection { .. }
         );
         match self.runs_on() {
             RunsOn::Cluster if wants_engine => Err(Problem::new(
@@ -124,6 +133,7 @@ impl Session {
     /// Ends an execution as halted.
     pub async fn cancel(&self, id: &ExecutionId) -> Result<(), Problem> {
         let Some(cluster) = &self.cluster else {
+            self.check_ours(id).await?;
             return self.engine.cancel(id).await.map_err(|error| from_engine(&error));
         };
         match cluster.cancel(id).await? {

@@ -149,6 +149,7 @@ impl World {
             starts,
             origin: None,
             until: None,
+            observed: None,
         }))?;
         for _ in 0..STEPS {
             if self.ledger.is_ended() {
@@ -268,7 +269,7 @@ impl World {
         if message.resumed.is_none() && self.announced.insert((message.id.clone(), message.attempt)) {
             self.timers.attempt(&message.id, self.now)?;
             let parameters = prepared.parameters;
-            self.append(Fact::NodeStarted(NodeStarted { firing: firing.clone(), parameters }))?;
+            self.append(Fact::NodeStarted(NodeStarted { firing: firing.clone(), parameters, input: None }))?;
         }
         let answer = match prepared.work {
             Work::Done(output) => Ok(output),

@@ -63,6 +63,10 @@ function answerFrom(recording: Recording, view: ExecutionView, request: Request)
       return { response: { type: 'recording', data: recording } };
     case 'controls':
       return { response: { type: 'controls', data: { breakpoints: [], mocks: [] } } };
+    case 'cluster':
+      return { response: { type: 'cluster', data: null } };
+    case 'connections':
+      return { response: { type: 'connections', data: [] } };
     case 'notes':
       return { response: { type: 'notes', data: [] } };
     case 'forks':
@@ -80,6 +84,12 @@ function answerFrom(recording: Recording, view: ExecutionView, request: Request)
     case 'fork':
     case 'import':
     case 'add_note':
+    case 'attach':
+    case 'detach':
+    case 'keep_observed':
+    case 'test_connection':
+    case 'save_connection':
+    case 'forget_connection':
       return {
         problem: {
           code: 'read_only',

@@ -227,6 +227,7 @@ fn described(fact: &Fact) -> (String, Option<&Firing>) {
         Fact::TimerFired(fired) => {
             (format!("timer of {} fired by hand, due {}", fired.node_id, iso8601(fired.due)), None)
         }
+        Fact::Gathered(_) => ("a join has said what it has".to_owned(), None),
         Fact::ExecutionEnded(_) => ("execution ended".to_owned(), None),
     }
 }

@@ -211,6 +211,7 @@ impl Worker {
             starts: vec![start.current_node.clone()],
             origin: None,
             until: None,
+            observed: None,
         });
         self.desk.begin(id, fact).await?;
         Ok(Verdict::Drop)

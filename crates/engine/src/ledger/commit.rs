@@ -57,7 +57,7 @@ impl Ledger {
 }
 
 pub fn started(firing: Firing, parameters: Option<Payload>) -> Fact {
-    Fact::NodeStarted(NodeStarted { firing, parameters })
+    Fact::NodeStarted(NodeStarted { firing, parameters, input: None })
 }
 
 pub fn parked(firing: Firing, due: Millis) -> Fact {

@@ -23,7 +23,7 @@ use serde_json::Value;
 pub use cache::load_once;
 pub use flow::{Flow, Gathering, Input, Target};
 pub use handles::PlannedInput;
-pub use load::{Limits, Loaded, load};
+pub use load::{Limits, Loaded, load, load_shape};
 
 use crate::{
     correlation::{Analysis, Descriptor},

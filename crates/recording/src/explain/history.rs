@@ -129,7 +129,11 @@ impl<'e> History<'e> {
                 self.firings[at].state = State::Dropped;
                 self.hear(event.at, at, &done.echo);
             }
-            Fact::ExecutionStarted(_) | Fact::TimedOut(_) | Fact::Intervened(_) | Fact::TimerFired(_) => {}
+            Fact::ExecutionStarted(_)
+            | Fact::TimedOut(_)
+            | Fact::Intervened(_)
+            | Fact::TimerFired(_)
+            | Fact::Gathered(_) => {}
         }
     }
 

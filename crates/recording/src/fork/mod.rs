@@ -244,6 +244,7 @@ fn recorded(parent: &[Event]) -> HashMap<Place, Recorded> {
             | Fact::TimedOut(_)
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
+            | Fact::Gathered(_)
             | Fact::ExecutionEnded(_) => continue,
         };
         let place = (firing.node_id.clone(), firing.lineage.key());

@@ -46,7 +46,7 @@ fn fire(
     let prepared = prepare(&plan, &message, dream.now);
     if message.resumed.is_none() {
         let (firing, parameters) = (firing.clone(), prepared.parameters);
-        dream.append(Fact::NodeStarted(NodeStarted { firing, parameters }))?;
+        dream.append(Fact::NodeStarted(NodeStarted { firing, parameters, input: None }))?;
     }
     let is_call = matches!(prepared.work, Work::Call(_));
     let recorded = past.answer(&plan, &message, &prepared.work);

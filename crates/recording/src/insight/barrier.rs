@@ -8,9 +8,9 @@ use protocol::{
 };
 
 /// Keys that are told of.
-const PLACES: usize = 20;
+pub const PLACES: usize = 20;
 /// Missing parts that are told one by one.
-const LISTED: usize = 100;
+pub const LISTED: usize = 100;
 
 /// `total_of` says how many items a fan-out has at a key, where it has fired.
 pub fn barrier(
@@ -37,6 +37,8 @@ pub fn barrier(
         position: ledger.position(),
         places: joins.iter().map(|join| place(ledger, join)).collect(),
         total,
+        winner: None,
+        verdict: None,
     }
 }
 
@@ -118,7 +120,7 @@ fn missing_branch(ledger: &Ledger, lineage: &Lineage, edge: usize) -> MissingPar
 }
 
 /// A node and everything that leads to it, nearest first.
-fn upstream(plan: &Plan, node: usize) -> Vec<usize> {
+pub fn upstream(plan: &Plan, node: usize) -> Vec<usize> {
     let (mut seen, mut open, mut order) = (HashSet::from([node]), VecDeque::from([node]), Vec::new());
     while let Some(next) = open.pop_front() {
         order.push(next);
@@ -131,7 +133,7 @@ fn upstream(plan: &Plan, node: usize) -> Vec<usize> {
     order
 }
 
-fn are_related(left: &Lineage, right: &Lineage) -> bool {
+pub fn are_related(left: &Lineage, right: &Lineage) -> bool {
     let depth = left.steps().len().min(right.steps().len());
     left.prefix(depth) == right.prefix(depth)
 }
@@ -163,16 +165,16 @@ fn part_at(plan: &Plan, opened: &Opened) -> PartAt {
 }
 
 /// An item that nobody has asked for yet.
-fn not_begun() -> PartAt {
+pub fn not_begun() -> PartAt {
     PartAt { node_id: None, state: NodeState::Queued, retrying: false, attempt: 0, since: None, due: None }
 }
 
 /// Nothing under way can bring it any more.
-fn lost() -> PartAt {
+pub fn lost() -> PartAt {
     PartAt { state: NodeState::Idle, ..not_begun() }
 }
 
-fn whereabouts(missing: &[MissingPart]) -> Vec<Whereabouts> {
+pub fn whereabouts(missing: &[MissingPart]) -> Vec<Whereabouts> {
     let mut found: Vec<Whereabouts> = Vec::new();
     for at in missing.iter().map(MissingPart::at) {
         let same = |known: &&mut Whereabouts| {

@@ -23,6 +23,8 @@ pub struct Grid {
 #[derive(Clone, Default)]
 pub struct Item {
     pub queued: u32,
+    /// Began before what sent them was heard of, where an execution is only looked at.
+    pub ahead: u32,
     pub running: u32,
     pub waiting: u32,
     pub retrying: u32,

@@ -105,6 +105,7 @@ impl Items {
                 self.follow(&done.firing, &done.taken);
                 self.hear(&done.echo);
             }
+            Fact::Gathered(done) => self.hear(&done.echo),
             Fact::ExecutionEnded(_) => {
                 let seq = self.seq;
                 self.grids.values_mut().for_each(|grid| grid.end(seq));
@@ -127,7 +128,8 @@ impl Items {
         self.change(&firing.lineage, |item| {
             match before {
                 Some(phase) => *item.count(phase) = item.count(phase).saturating_sub(1),
-                None if !is_join => item.queued = item.queued.saturating_sub(1),
+                None if !is_join && item.queued == 0 => item.ahead += 1,
+                None if !is_join => item.queued -= 1,
                 None => item.gathering = item.gathering.saturating_sub(u32::from(gathered)),
             }
             item.running += 1;
@@ -219,7 +221,10 @@ impl Items {
                 grid.travel(row, index);
             }
             if !self.shape.joins.contains(&to) {
-                self.change(&firing.lineage, |item| item.queued += 1);
+                self.change(&firing.lineage, |item| match item.ahead {
+                    0 => item.queued += 1,
+                    _ => item.ahead -= 1,
+                });
                 self.mark(to, &firing.lineage, Cell::Queued);
             }
         }

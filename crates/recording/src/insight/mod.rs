@@ -4,6 +4,7 @@
 mod barrier;
 mod grid;
 mod groups;
+mod heard;
 mod items;
 mod timeline;
 
@@ -11,8 +12,9 @@ use std::sync::Arc;
 
 use protocol::{BarrierView, Event, ExecutionId, Fact, FanOutPlace, ItemDetail, ItemGrid, NodeId, Timeline};
 
-use crate::{Ledger, LedgerError};
+use crate::{Ledger, LedgerError, observed};
 
+use heard::Heard;
 use items::Items;
 use timeline::TimelineFold;
 
@@ -21,19 +23,33 @@ pub struct Insight {
     position: u64,
     items: Items,
     timeline: TimelineFold,
-    /// Stands still at the end: what joins waited for then is what one asks about afterwards.
-    ledger: Ledger,
+    /// Stands still at the end: what joins waited for then is what one asks about afterwards. Absent for an execution
+    /// that was only looked at.
+    ledger: Option<Ledger>,
+    /// Joins of such an execution, by what they have said.
+    heard: Heard,
 }
 
 impl Insight {
     /// Needs the first event at least, which holds the definition.
     pub fn begin(events: &[Event]) -> Result<Self, LedgerError> {
-        let ledger = Ledger::begin(events)?;
+        let is_ours = observed::can_be_followed(events);
+        let shape = events.first().filter(|_| !is_ours).and_then(|first| match &first.fact {
+            Fact::ExecutionStarted(started) => observed::plan_of(started),
+            _ => None,
+        });
+        let ledger = shape.is_none().then(|| Ledger::begin(events)).transpose()?;
+        let plan = match (&ledger, shape) {
+            (_, Some(plan)) => plan,
+            (Some(ledger), None) => Arc::clone(ledger.plan()),
+            (None, None) => unreachable!("one of the two is there"),
+        };
         let execution_id =
             events.first().map_or_else(|| ExecutionId::from(""), |event| event.execution_id.clone());
-        let items = Items::new(Arc::clone(ledger.plan()));
-        let timeline = TimelineFold::new(Arc::clone(ledger.plan()));
-        Ok(Self { execution_id, position: 0, items, timeline, ledger })
+        let items = Items::new(Arc::clone(&plan));
+        let timeline = TimelineFold::new(Arc::clone(&plan));
+        let heard = Heard::new(plan);
+        Ok(Self { execution_id, position: 0, items, timeline, ledger, heard })
     }
 
     /// Takes in what follows; what was seen already is passed over.
@@ -42,8 +58,10 @@ impl Insight {
         for event in events.iter().filter(|event| event.seq > seen) {
             self.items.apply(event);
             self.timeline.apply(event);
-            if !matches!(event.fact, Fact::ExecutionEnded(_)) {
-                self.ledger.apply(event)?;
+            match &mut self.ledger {
+                Some(ledger) if !matches!(event.fact, Fact::ExecutionEnded(_)) => drop(ledger.apply(event)?),
+                Some(_) => {}
+                None => self.heard.apply(event),
             }
             self.position = event.seq;
         }
@@ -64,7 +82,10 @@ impl Insight {
 
     pub fn barrier(&self, node: &NodeId) -> BarrierView {
         let total = |split: usize, lineage: &_| self.items.total(split, lineage);
-        barrier::barrier(&self.ledger, &self.execution_id, node, total)
+        match &self.ledger {
+            Some(ledger) => barrier::barrier(ledger, &self.execution_id, node, total),
+            None => self.heard.barrier(&self.execution_id, node, self.position, total),
+        }
     }
 
     pub fn item_grid(&self, place: &FanOutPlace, since: u64) -> ItemGrid {

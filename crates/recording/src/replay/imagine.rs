@@ -85,6 +85,8 @@ impl Imagination<'_> {
             definition_hash: plan.hash.clone(),
             definition: Payload::new(definition),
             starts,
+            // What is imagined happens here.
+            observed: None,
             ..recorded.clone()
         }))
     }
@@ -113,7 +115,11 @@ impl Imagination<'_> {
         }
         let asked_before = known.is_some();
         if message.resumed.is_none() {
-            self.dream.append(Fact::NodeStarted(NodeStarted { firing: firing.clone(), parameters }))?;
+            self.dream.append(Fact::NodeStarted(NodeStarted {
+                firing: firing.clone(),
+                parameters,
+                input: None,
+            }))?;
         }
         let answer = match work {
             Work::Done(output) => Ok(output),
@@ -172,6 +178,7 @@ fn answers(events: &[Event]) -> Answers<'_> {
             | Fact::TimedOut(_)
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
+            | Fact::Gathered(_)
             | Fact::ExecutionEnded(_) => {}
         }
     }

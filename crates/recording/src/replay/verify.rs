@@ -106,7 +106,7 @@ impl Replay {
                 self.apply(event, &Echo::default())
             }
             Fact::Intervened(done) => self.apply(event, &done.echo),
-            Fact::ExecutionStarted(_) | Fact::TimedOut(_) | Fact::TimerFired(_) => {
+            Fact::ExecutionStarted(_) | Fact::TimedOut(_) | Fact::TimerFired(_) | Fact::Gathered(_) => {
                 self.apply(event, &Echo::default())
             }
         }

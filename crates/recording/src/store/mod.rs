@@ -7,6 +7,7 @@ mod file;
 mod list;
 mod migrate;
 mod notes;
+mod observed;
 mod pack;
 mod payloads;
 mod search;
@@ -132,9 +133,12 @@ impl Store {
         rows.iter().map(|row| self.decode(row.get::<&str, _>(0))).collect()
     }
 
-    /// Executions that were started and have not ended, oldest first.
+    /// Executions of this machine that were started and have not ended, oldest first. Those that run elsewhere are
+    /// nobody's to go on with.
     pub async fn unfinished(&self) -> Result<Vec<ExecutionId>, StoreError> {
-        let rows = sqlx::query("SELECT execution_id FROM executions WHERE ended_at IS NULL ORDER BY id")
+        let query = "SELECT execution_id FROM executions WHERE ended_at IS NULL \
+                     AND summary ->> '$.observed' IS NULL ORDER BY id";
+        let rows = sqlx::query(query)
             .fetch_all(&self.readers)
             .await
             .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
@@ -250,7 +254,8 @@ impl Writer {
                 | Fact::NodeFailed(_)
                 | Fact::TimedOut(_)
                 | Fact::Intervened(_)
-                | Fact::TimerFired(_) => {}
+                | Fact::TimerFired(_)
+                | Fact::Gathered(_) => {}
             }
         }
         for chunk in events.chunks(ROWS_PER_INSERT) {

@@ -318,7 +318,11 @@ fn firing(fact: &Fact) -> Option<&Firing> {
         Fact::NodeSucceeded(done) => Some(&done.firing),
         Fact::NodeFailed(failed) => Some(&failed.firing),
         Fact::Intervened(done) => Some(&done.firing),
-        Fact::ExecutionStarted(_) | Fact::TimedOut(_) | Fact::TimerFired(_) | Fact::ExecutionEnded(_) => None,
+        Fact::ExecutionStarted(_)
+        | Fact::TimedOut(_)
+        | Fact::TimerFired(_)
+        | Fact::Gathered(_)
+        | Fact::ExecutionEnded(_) => None,
     }
 }
 

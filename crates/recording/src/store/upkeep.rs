@@ -203,7 +203,7 @@ async fn remove_oldest(
 }
 
 /// All of an execution, or nothing of it.
-async fn remove(connection: &mut SqliteConnection, row: i64) -> Result<(), sqlx::Error> {
+pub(super) async fn remove(connection: &mut SqliteConnection, row: i64) -> Result<(), sqlx::Error> {
     let mut transaction = connection.begin().await?;
     for statement in [
         "DELETE FROM notes WHERE execution = ?",
@@ -216,7 +216,7 @@ async fn remove(connection: &mut SqliteConnection, row: i64) -> Result<(), sqlx:
 }
 
 /// Removes payloads that no event refers to.
-async fn sweep(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+pub(super) async fn sweep(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     let mut wanted: HashSet<String> = HashSet::new();
     let mut after = (i64::MIN, i64::MIN);
     loop {

@@ -20,7 +20,9 @@ pub fn parts(fact: &Fact) -> Vec<(Part, Payload)> {
     match fact {
         Fact::ExecutionStarted(started) => vec![(Part::Input, started.input.clone())],
         Fact::NodeStarted(started) => {
-            started.parameters.iter().map(|parameters| (Part::Parameters, parameters.clone())).collect()
+            let parameters =
+                started.parameters.iter().map(|parameters| (Part::Parameters, parameters.clone()));
+            parameters.chain(started.input.iter().map(|input| (Part::Input, input.clone()))).collect()
         }
         Fact::NodeSucceeded(done) => {
             let items = done.items.iter().map(|items| (Part::Items, items.clone()));
@@ -35,7 +37,7 @@ pub fn parts(fact: &Fact) -> Vec<(Part, Payload)> {
             // What follows says the same.
             Change::Output { .. } | Change::Error(_) | Change::Dropped | Change::Duplicated => Vec::new(),
         },
-        Fact::NodeParked(_) | Fact::TimedOut(_) | Fact::TimerFired(_) => Vec::new(),
+        Fact::NodeParked(_) | Fact::TimedOut(_) | Fact::TimerFired(_) | Fact::Gathered(_) => Vec::new(),
     }
 }
 

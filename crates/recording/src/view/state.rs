@@ -21,6 +21,8 @@ pub struct ViewState {
     running: Vec<MessageId>,
     parked: Vec<(NodeId, Vec<(Millis, MessageId)>)>,
     retrying: Vec<MessageId>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ahead: Vec<(NodeId, usize)>,
     barriers: Vec<(NodeId, Vec<(Lineage, Progress)>)>,
 }
 
@@ -44,6 +46,7 @@ impl ViewFold {
                 .map(|(node, resting)| (node.clone(), resting.iter().cloned().collect()))
                 .collect(),
             retrying: self.retrying.iter().cloned().collect(),
+            ahead: self.ahead.iter().map(|(node, ahead)| (node.clone(), *ahead)).collect(),
             barriers: barriers.collect(),
         }
     }
@@ -59,6 +62,7 @@ impl ViewFold {
         fold.parked =
             state.parked.into_iter().map(|(node, resting)| (node, resting.into_iter().collect())).collect();
         fold.retrying = state.retrying.into_iter().collect();
+        fold.ahead = state.ahead.into_iter().collect();
         fold.barriers =
             state.barriers.into_iter().map(|(node, keys)| (node, keys.into_iter().collect())).collect();
         Some(fold)

@@ -36,11 +36,13 @@ pub fn execution(id: &str, count: usize, output: &Value) -> Vec<Event> {
         starts: vec![node_id(0)],
         origin: None,
         until: None,
+        observed: None,
     })];
     for at in 0..count {
         facts.push(Fact::NodeStarted(NodeStarted {
             firing: firing(at),
             parameters: Some(Payload::new(json!({}))),
+            input: None,
         }));
         facts.push(Fact::NodeSucceeded(NodeSucceeded {
             firing: firing(at),

@@ -1,0 +1,64 @@
+//! What the words of a cluster mean. A dialect hears copies of messages and looks into Redis; it answers with events
+//! of our own vocabulary, so that everything behind it (store, views, inspector, timeline) needs to know nothing.
+
+use std::time::Duration;
+
+use protocol::{BarrierView, Event, ExecutionId, Finding, Millis, NodeId, QueueView, TimerView, WorkerView};
+
+use crate::{ObserverError, Reader};
+
+/// A copy of a message that went through the exchange.
+pub struct Heard {
+    pub at: Millis,
+    pub routing_key: String,
+    pub body: Vec<u8>,
+}
+
+/// What an observation adds. The events of an execution are numbered from 1 without a gap.
+#[derive(Default)]
+pub struct News {
+    pub events: Vec<Event>,
+}
+
+/// Futures are awaited by one task, in turn: a dialect keeps its state without locks.
+pub trait Dialect: Send {
+    /// Pure: the same messages in the same order give the same events.
+    fn hear(&mut self, heard: &Heard) -> News;
+
+    /// Looks into Redis: what is stuck there, and what began before we came. Called every now and then.
+    fn look(
+        &mut self,
+        reader: &Reader,
+        now: Millis,
+    ) -> impl Future<Output = Result<News, ObserverError>> + Send;
+
+    /// What is wrong, by the rules, as far as this dialect can tell.
+    fn findings(&self, now: Millis) -> Vec<Finding>;
+
+    /// What a join waits for, where the cluster's own state says more than the events.
+    fn barrier(&self, execution: &ExecutionId, node: &NodeId) -> Option<BarrierView>;
+
+    /// Everything that waits for a moment.
+    fn timers(&self) -> Vec<TimerView>;
+
+    /// How long until the next look is worth it.
+    fn pace(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    /// Keys that a slow walk through Redis has come by.
+    fn found(&mut self, _keys: &[String]) {}
+
+    /// Queues as they are now.
+    fn told(&mut self, _queues: &[QueueView], _now: Millis) {}
+
+    /// Workers as far as they can be told from outside.
+    fn workers(&self) -> Vec<WorkerView> {
+        Vec::new()
+    }
+
+    /// Executions that are there and not followed, because there are too many.
+    fn passed_over(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,62 @@
+//! Looks into a live cluster and changes nothing. It is a crate of its own so that a wall stands between it and
+//! everything that writes to a cluster: `crates/cluster` is not among its dependencies, and a test asks `cargo tree`.
+//!
+//! * [`Reader`] is the only way to Redis: it knows reading commands and no others. `broker` is the only way to
+//!   RabbitMQ: it knows a queue of its own, and questions.
+//! * A [`Dialect`] makes events of what is heard on the exchange and seen in Redis; `own` for our workers, `rune` for
+//!   clusters of the public Rune services. What comes out is recorded and shown like any local execution.
+//! * [`Observer`] hears, reads and walks until it is told to stop; [`test`] tries every step of that once.
+
+mod broker;
+mod detect;
+mod dialect;
+mod observer;
+mod own;
+mod reader;
+pub mod rune;
+mod speaker;
+mod steps;
+pub mod stuck;
+mod tap;
+mod trouble;
+mod walk;
+
+use std::sync::Arc;
+
+use protocol::{ClusterConnection, Millis};
+
+pub use dialect::{Dialect, Heard, News};
+pub use observer::{Observer, Sighting};
+pub use reader::{Read, Reader};
+pub use steps::test;
+pub use trouble::problem;
+
+/// Tells the moment. The session hands over its own clock.
+pub type Now = Arc<dyn Fn() -> Millis + Send + Sync>;
+
+/// Where a cluster is, with what opens it.
+#[derive(Clone)]
+pub struct Address {
+    /// For people: without passwords.
+    pub connection: ClusterConnection,
+    pub amqp: String,
+    pub redis: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ObserverError {
+    #[error("RabbitMQ: {0}")]
+    Broker(#[from] lapin::Error),
+    #[error("Redis: {0}")]
+    Redis(#[from] redis::RedisError),
+    #[error("{0} does not answer in time")]
+    Silent(&'static str),
+    #[error("what is stored cannot be read: {0}")]
+    Odd(String),
+}
+
+impl From<redis::ParsingError> for ObserverError {
+    fn from(error: redis::ParsingError) -> Self {
+        Self::Redis(error.into())
+    }
+}

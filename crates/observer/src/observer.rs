@@ -1,0 +1,492 @@
+//! Looks into one cluster until it is told to stop: hears, reads, walks, and keeps a picture of the whole.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use protocol::{
+    BarrierView, ClusterDialect, ClusterView, Event, ExecutionId, Gap, Millis, NodeId, Problem, QueueView,
+    TimerView,
+};
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    task::JoinSet,
+    time::Instant,
+};
+
+use crate::{
+    Address, Dialect, Heard, Now, ObserverError, Read, Reader, detect,
+    reader::NOTHING,
+    speaker::Speaker,
+    tap::{self, Arrived, Counters, Hearing, Tap},
+    trouble,
+    walk::Walk,
+};
+
+/// Copies that are taken in together.
+const TOGETHER: usize = 1_000;
+/// Events that are handed over together.
+const HANDED: usize = 2_000;
+/// Groups of events that wait to be taken.
+const WAITING: usize = 8;
+/// Copies that are kept until it is known whose they are.
+const KEPT_UNTIL_KNOWN: usize = 2_000;
+const LISTED_GAPS: usize = 100;
+
+const STEP_EVERY: Duration = Duration::from_millis(50);
+const ROUND_EVERY: Duration = Duration::from_secs(60);
+const VIEW_EVERY: Duration = Duration::from_millis(250);
+const WEIGH_EVERY: Duration = Duration::from_secs(5);
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Drops that follow each other so closely are one gap.
+const ONE_GAP: Millis = 3_000;
+
+/// Facts that were seen.
+pub struct Sighting {
+    pub dialect: ClusterDialect,
+    pub events: Vec<Event>,
+}
+
+/// A question to the dialect.
+enum Ask {
+    Barrier(ExecutionId, NodeId, oneshot::Sender<Option<BarrierView>>),
+    Timers(oneshot::Sender<Vec<TimerView>>),
+}
+
+pub struct Observer {
+    view: watch::Receiver<Arc<ClusterView>>,
+    asks: mpsc::Sender<Ask>,
+    closed: watch::Sender<bool>,
+    tasks: JoinSet<()>,
+}
+
+impl Observer {
+    /// Begins to look. What is seen comes out of the receiver; nothing comes any more once it is dropped.
+    pub fn attach(address: Address, now: Now) -> (Self, mpsc::Receiver<Sighting>) {
+        let closed = watch::Sender::new(false);
+        let hearing = watch::Sender::new(Hearing::default());
+        let counters = Arc::new(Counters::default());
+        let (inbox, arriving) = tap::inbox();
+        let (sightings, seen) = mpsc::channel(WAITING);
+        let (asks, asked) = mpsc::channel(WAITING);
+        let view = watch::Sender::new(Arc::new(empty(&address, now())));
+        let mut tasks = JoinSet::new();
+        let tap = Tap {
+            url: address.amqp.clone(),
+            prefix: address.connection.prefix.clone(),
+            now: Arc::clone(&now),
+            counters: Arc::clone(&counters),
+            hearing: hearing.clone(),
+            closed: closed.subscribe(),
+        };
+        tasks.spawn(tap.listen(inbox));
+        let looker = Looker {
+            prefix: address.connection.prefix.clone(),
+            cluster: address.connection.name.clone(),
+            redis: address.redis,
+            now,
+            offset: 0,
+            reader: None,
+            redis_problem: None,
+            pause: FIRST_PAUSE,
+            speaker: address
+                .connection
+                .dialect
+                .map(|dialect| Speaker::of(dialect, &address.connection.prefix, &address.connection.name)),
+            unknown: VecDeque::new(),
+            walk: Walk::default(),
+            hearing: hearing.subscribe(),
+            counters,
+            queues: BTreeMap::new(),
+            gaps: Gaps::default(),
+            sightings,
+            view: view.clone(),
+        };
+        tasks.spawn(looker.look(arriving, asked, closed.subscribe()));
+        (Self { view: view.subscribe(), asks, closed, tasks }, seen)
+    }
+
+    /// The cluster as a whole, as it is seen.
+    pub fn view(&self) -> watch::Receiver<Arc<ClusterView>> {
+        self.view.clone()
+    }
+
+    /// What a join waits for, where the cluster's own state says more than the events.
+    pub async fn barrier(&self, execution: &ExecutionId, node: &NodeId) -> Option<BarrierView> {
+        let (answer, answered) = oneshot::channel();
+        self.asks.send(Ask::Barrier(execution.clone(), node.clone(), answer)).await.ok()?;
+        answered.await.ok().flatten()
+    }
+
+    /// Everything that waits for a moment, as far as the events do not say so.
+    pub async fn timers(&self) -> Vec<TimerView> {
+        let (answer, answered) = oneshot::channel();
+        match self.asks.send(Ask::Timers(answer)).await {
+            Ok(()) => answered.await.unwrap_or_default(),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// Stops looking. Our queue is gone afterwards.
+    pub async fn detach(mut self) {
+        self.closed.send_replace(true);
+        while self.tasks.join_next().await.is_some() {}
+    }
+}
+
+struct Looker {
+    prefix: String,
+    /// The name of the cluster, for people.
+    cluster: String,
+    redis: String,
+    now: Now,
+    /// How far the clock of Redis, by which workers go, is from ours.
+    offset: Millis,
+    reader: Option<Reader>,
+    redis_problem: Option<Problem>,
+    pause: Duration,
+    speaker: Option<Speaker>,
+    unknown: VecDeque<Heard>,
+    walk: Walk,
+    hearing: watch::Receiver<Hearing>,
+    counters: Arc<Counters>,
+    queues: BTreeMap<String, (QueueView, Millis)>,
+    gaps: Gaps,
+    sightings: mpsc::Sender<Sighting>,
+    view: watch::Sender<Arc<ClusterView>>,
+}
+
+impl Looker {
+    async fn look(
+        mut self,
+        mut arriving: mpsc::Receiver<Arrived>,
+        mut asked: mpsc::Receiver<Ask>,
+        mut closed: watch::Receiver<bool>,
+    ) {
+        let mut next_look = Instant::now();
+        let mut next_step = Instant::now();
+        let mut next_weigh = Instant::now();
+        let mut views = tokio::time::interval(VIEW_EVERY);
+        views.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut hearing = self.hearing.clone();
+        let mut together = Vec::new();
+        loop {
+            let done = tokio::select! {
+                biased;
+                () = tap::is_closed(&mut closed) => return,
+                Some(ask) = asked.recv() => self.answer(ask),
+                () = tokio::time::sleep_until(next_look) => {
+                    let looked = self.look_once().await;
+                    next_look = Instant::now() + self.after(looked);
+                }
+                _ = views.tick() => self.show(),
+                Ok(()) = hearing.changed() => {
+                    let told = hearing.borrow_and_update().clone();
+                    self.hear_of_queues(&told).await;
+                }
+                count = arriving.recv_many(&mut together, TOGETHER), if !arriving.is_closed() => {
+                    if count > 0 && self.hear(together.drain(..)).await.is_err() {
+                        return;
+                    }
+                }
+                () = tokio::time::sleep_until(next_weigh) => {
+                    self.weigh().await;
+                    next_weigh = Instant::now() + WEIGH_EVERY;
+                }
+                () = tokio::time::sleep_until(next_step) => {
+                    next_step = Instant::now() + self.step().await;
+                }
+            };
+            let () = done;
+            if self.sightings.is_closed() {
+                return;
+            }
+        }
+    }
+
+    /// How long until the next look.
+    fn after(&mut self, looked: Result<(), ObserverError>) -> Duration {
+        match looked {
+            Ok(()) => {
+                (self.redis_problem, self.pause) = (None, FIRST_PAUSE);
+                self.speaker.as_ref().map_or(VIEW_EVERY, Dialect::pace)
+            }
+            Err(error) => {
+                self.redis_problem = Some(trouble::problem(&error));
+                let pause = self.pause;
+                self.pause = (pause * 2).min(LONGEST_PAUSE);
+                pause
+            }
+        }
+    }
+
+    async fn look_once(&mut self) -> Result<(), ObserverError> {
+        let reader = match &self.reader {
+            Some(reader) => reader.clone(),
+            None => self.reader.insert(Reader::connect(&self.redis).await?).clone(),
+        };
+        let (seconds, micros): (Millis, Millis) = reader.ask(Read::Time, NOTHING).await?;
+        self.offset = seconds * 1_000 + micros / 1_000 - (self.now)();
+        if self.speaker.is_none() {
+            let told = detect::by_keys(&reader, &self.prefix).await?;
+            self.recognise(told).await;
+        }
+        let now = self.moment();
+        let Some(speaker) = &mut self.speaker else { return Ok(()) };
+        let news = speaker.look(&reader, now).await?;
+        self.hand_over(news.events).await;
+        Ok(())
+    }
+
+    /// The moment, as the workers of the cluster see it.
+    fn moment(&self) -> Millis {
+        (self.now)() + self.offset
+    }
+
+    async fn hear(&mut self, together: impl Iterator<Item = Arrived>) -> Result<(), ()> {
+        let mut events = Vec::new();
+        for Arrived { mut heard, .. } in together {
+            heard.at += self.offset;
+            if self.speaker.is_none() {
+                let told = detect::by_message(&heard);
+                self.recognise(told).await;
+            }
+            match &mut self.speaker {
+                Some(speaker) => events.extend(speaker.hear(&heard).events),
+                None => {
+                    self.unknown.push_back(heard);
+                    if self.unknown.len() > KEPT_UNTIL_KNOWN {
+                        self.unknown.pop_front();
+                    }
+                }
+            }
+        }
+        self.hand_over(events).await;
+        if self.sightings.is_closed() { Err(()) } else { Ok(()) }
+    }
+
+    /// From now on it is known whose workers they are; what was heard before is understood now.
+    async fn recognise(&mut self, told: Option<ClusterDialect>) {
+        let Some(dialect) = told else { return };
+        let mut speaker = Speaker::of(dialect, &self.prefix, &self.cluster);
+        let events: Vec<Event> =
+            self.unknown.drain(..).flat_map(|heard| speaker.hear(&heard).events).collect();
+        self.speaker = Some(speaker);
+        self.hand_over(events).await;
+    }
+
+    async fn hand_over(&mut self, mut events: Vec<Event>) {
+        let Some(dialect) = self.speaker.as_ref().map(Speaker::dialect) else { return };
+        while !events.is_empty() {
+            let rest = events.split_off(events.len().min(HANDED));
+            let some = std::mem::replace(&mut events, rest);
+            if self.sightings.send(Sighting { dialect, events: some }).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn weigh(&mut self) {
+        let Some(reader) = self.reader.clone() else { return };
+        if let Err(error) = self.walk.weigh(&reader).await {
+            tracing::debug!(%error, "Redis does not say how it is doing");
+        }
+    }
+
+    /// One step of the walk; says when the next one is.
+    async fn step(&mut self) -> Duration {
+        let Some(reader) = self.reader.clone() else { return LONGEST_PAUSE };
+        match self.walk.step(&reader, &self.prefix).await {
+            Ok((keys, over)) => {
+                if self.speaker.is_none() {
+                    self.recognise(detect::by_names(&keys, &self.prefix)).await;
+                }
+                if let Some(speaker) = &mut self.speaker {
+                    speaker.found(&keys);
+                }
+                if over { ROUND_EVERY } else { STEP_EVERY }
+            }
+            Err(error) => {
+                tracing::debug!(%error, "a step through Redis came to nothing");
+                LONGEST_PAUSE
+            }
+        }
+    }
+
+    fn answer(&mut self, ask: Ask) {
+        // Who has asked may be gone by now.
+        match ask {
+            Ask::Barrier(execution, node, answer) => {
+                let found = self.speaker.as_ref().and_then(|speaker| speaker.barrier(&execution, &node));
+                drop(answer.send(found));
+            }
+            Ask::Timers(answer) => {
+                drop(answer.send(self.speaker.as_ref().map(Dialect::timers).unwrap_or_default()));
+            }
+        }
+    }
+
+    async fn hear_of_queues(&mut self, hearing: &Hearing) {
+        let now = self.moment();
+        self.gaps.connected(hearing.connected, now);
+        if hearing.overflowed {
+            self.gaps.note(
+                now,
+                0,
+                "our queue was full, so the broker has dropped copies; how many is not known",
+            );
+        }
+        if self.speaker.is_none() {
+            self.recognise(detect::by_queues(hearing, &self.prefix)).await;
+        }
+        let before = std::mem::take(&mut self.queues);
+        for (name, depth) in &hearing.queues {
+            let growth = match before.get(name) {
+                Some((known, at)) if hearing.asked_at > *at => {
+                    let seconds = (hearing.asked_at - at) as f64 / 1_000.0;
+                    let fresh = (depth.messages as f64 - known.messages as f64) / seconds;
+                    // Half of it is what was before, so that one look does not make a trend.
+                    ((known.growth + fresh) / 2.0 * 10.0).round() / 10.0
+                }
+                Some((known, _)) => known.growth,
+                None => 0.0,
+            };
+            let queue = QueueView {
+                name: name.clone(),
+                messages: depth.messages,
+                consumers: depth.consumers,
+                growth,
+            };
+            self.queues.insert(name.clone(), (queue, hearing.asked_at));
+        }
+        let queues: Vec<QueueView> = self.queues.values().map(|(queue, _)| queue.clone()).collect();
+        if let Some(speaker) = &mut self.speaker {
+            speaker.told(&queues, now);
+        }
+    }
+
+    /// Draws the picture anew, and shows it where it is another one.
+    fn show(&mut self) {
+        let now = self.moment();
+        let dropped = self.counters.dropped.load(Ordering::Relaxed);
+        let large = self.counters.large.load(Ordering::Relaxed);
+        self.gaps.dropped(dropped, now);
+        self.gaps.large(large, now);
+        let hearing = self.hearing.borrow().clone();
+        let troubles: Vec<Problem> = hearing.problem.into_iter().chain(self.redis_problem.clone()).collect();
+        let speaker = self.speaker.as_ref();
+        let before = Arc::clone(&self.view.borrow());
+        let view = ClusterView {
+            connection: before.connection.clone(),
+            since: before.since,
+            capabilities: before.capabilities.clone(),
+            recording: before.recording,
+            dialect: speaker.map(Speaker::dialect),
+            troubles,
+            queues: self.queues.values().map(|(queue, _)| queue.clone()).collect(),
+            redis: self.reader.as_ref().map(|_| self.walk.view()),
+            workers: speaker.map(Dialect::workers).unwrap_or_default(),
+            findings: speaker.map(|speaker| speaker.findings(now)).unwrap_or_default(),
+            heard: self.counters.heard.load(Ordering::Relaxed),
+            dropped: dropped + large,
+            gaps: self.gaps.listed.iter().cloned().collect(),
+            passed_over: speaker.map_or(0, Dialect::passed_over),
+        };
+        self.view.send_if_modified(|shown| {
+            let changed = **shown != view;
+            if changed {
+                *shown = Arc::new(view);
+            }
+            changed
+        });
+    }
+}
+
+fn empty(address: &Address, now: Millis) -> ClusterView {
+    ClusterView {
+        connection: address.connection.clone(),
+        dialect: address.connection.dialect,
+        since: now,
+        troubles: Vec::new(),
+        queues: Vec::new(),
+        redis: None,
+        workers: Vec::new(),
+        findings: Vec::new(),
+        heard: 0,
+        dropped: 0,
+        gaps: Vec::new(),
+        passed_over: 0,
+        recording: false,
+        capabilities: capabilities(),
+    }
+}
+
+/// Everything that can be said to a cluster from here.
+fn capabilities() -> Vec<String> {
+    let broker = [
+        "RabbitMQ: one queue of its own (exclusive, bounded, gone when the connection is)",
+        "RabbitMQ: copies of messages into that queue",
+        "RabbitMQ: asks for the depth of queues (passive declare)",
+    ];
+    let commands: Vec<String> = Read::ALL.iter().map(|read| read.words().join(" ")).collect();
+    broker.map(str::to_owned).into_iter().chain([format!("Redis: {}", commands.join(", "))]).collect()
+}
+
+/// When something went by unseen.
+#[derive(Default)]
+struct Gaps {
+    listed: VecDeque<Gap>,
+    was_connected: bool,
+    dropped: u64,
+    large: u64,
+}
+
+const DISCONNECTED: &str = "there was no connection to RabbitMQ; what was sent then was not heard";
+
+impl Gaps {
+    fn connected(&mut self, connected: bool, now: Millis) {
+        if self.was_connected && !connected {
+            self.push(Gap { from: now, until: None, dropped: 0, why: DISCONNECTED.to_owned() });
+        }
+        if connected && let Some(open) = self.listed.iter_mut().rev().find(|gap| gap.until.is_none()) {
+            open.until = Some(now);
+        }
+        self.was_connected = connected;
+    }
+
+    fn dropped(&mut self, total: u64, now: Millis) {
+        let more = total - std::mem::replace(&mut self.dropped, total);
+        if more > 0 {
+            self.note(now, more, "messages came faster than this machine could take them in");
+        }
+    }
+
+    fn large(&mut self, total: u64, now: Millis) {
+        let more = total - std::mem::replace(&mut self.large, total);
+        if more > 0 {
+            self.note(now, more, "a message was larger than 16 MiB and was passed over");
+        }
+    }
+
+    /// Makes the last gap of the kind longer, or begins one.
+    fn note(&mut self, now: Millis, dropped: u64, why: &str) {
+        let recent = |gap: &&mut Gap| gap.why == why && gap.until.is_some_and(|until| now - until < ONE_GAP);
+        match self.listed.iter_mut().rev().find(recent) {
+            Some(gap) => {
+                gap.until = Some(now);
+                gap.dropped += dropped;
+            }
+            None => self.push(Gap { from: now, until: Some(now), dropped, why: why.to_owned() }),
+        }
+    }
+
+    fn push(&mut self, gap: Gap) {
+        self.listed.push_back(gap);
+        if self.listed.len() > LISTED_GAPS {
+            self.listed.pop_front();
+        }
+    }
+}

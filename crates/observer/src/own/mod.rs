@@ -1,0 +1,316 @@
+//! Our own workers. The facts of an execution are a log in Redis, so nothing has to be guessed: messages are only hints
+//! that there is something to read, and a hint that is missed costs a moment, never a fact.
+
+mod follow;
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque},
+    time::Duration,
+};
+
+use protocol::{
+    BarrierView, Event, ExecutionId, Finding, Millis, NodeId, Payload, QueueView, Rule, TimerView,
+    WorkerView, cluster, cluster::Queue,
+};
+use serde::Deserialize;
+
+use crate::{Dialect, Heard, News, ObserverError, Read, Reader};
+use follow::{Followed, Taken};
+
+/// Executions followed at once; more are counted.
+const MOST_FOLLOWED: usize = 1_000;
+/// Chunks of logs that are read in one look.
+const CHUNKS_PER_LOOK: usize = 20;
+/// Ends that are remembered, so that a late hint does not bring an execution back.
+const MOST_ENDED: usize = 20_000;
+/// Executions without a hint that are looked at in a second, in turn: a hint may have been missed.
+const LOOKED_AFTER: usize = 20;
+const LIST_EVERY: Millis = 1_000;
+const HINTED_PACE: Duration = Duration::from_millis(100);
+const USUAL_PACE: Duration = Duration::from_millis(500);
+/// A look that is due for so long is one that nobody takes.
+const OVERDUE: Millis = 30_000;
+/// A worker that was not seen for so long is not told of any more.
+const WORKER_MEMORY: Millis = 60_000;
+/// Entries of a hash that are read at once.
+const ENTRIES: usize = 200;
+
+pub struct Own {
+    prefix: String,
+    followed: HashMap<ExecutionId, Followed>,
+    hinted: BTreeSet<ExecutionId>,
+    /// Those that are looked after without a hint, the next one first.
+    turns: VecDeque<ExecutionId>,
+    ended: HashSet<ExecutionId>,
+    ended_order: VecDeque<ExecutionId>,
+    /// Seen, and not followed.
+    passed_over: HashSet<ExecutionId>,
+    /// Definitions out of messages of executions whose log we have not seen.
+    definitions: HashMap<ExecutionId, Payload>,
+    listed_at: Millis,
+    /// Looks that nobody takes, with the moment they were due.
+    overdue: Vec<(ExecutionId, Millis)>,
+    queues: BTreeMap<String, (QueueView, Option<Millis>)>,
+    workers: BTreeMap<String, WorkerView>,
+}
+
+/// What is read of a message.
+#[derive(Deserialize)]
+struct Hint {
+    execution_id: ExecutionId,
+    #[serde(default)]
+    workflow_definition: Option<Payload>,
+}
+
+impl Own {
+    pub fn new(prefix: &str) -> Self {
+        Self {
+            prefix: prefix.to_owned(),
+            followed: HashMap::new(),
+            hinted: BTreeSet::new(),
+            turns: VecDeque::new(),
+            ended: HashSet::new(),
+            ended_order: VecDeque::new(),
+            passed_over: HashSet::new(),
+            definitions: HashMap::new(),
+            listed_at: Millis::MIN,
+            overdue: Vec::new(),
+            queues: BTreeMap::new(),
+            workers: BTreeMap::new(),
+        }
+    }
+
+    fn hint(&mut self, id: ExecutionId) {
+        if self.ended.contains(&id) || self.passed_over.contains(&id) {
+            return;
+        }
+        if self.followed.contains_key(&id) || self.followed.len() + self.hinted.len() < MOST_FOLLOWED {
+            self.hinted.insert(id);
+        } else if self.passed_over.len() < MOST_ENDED {
+            self.passed_over.insert(id);
+        }
+    }
+
+    /// Reads what was written behind what we know of an execution, a chunk at a time.
+    async fn read_hinted(
+        &mut self,
+        reader: &Reader,
+        now: Millis,
+        events: &mut Vec<Event>,
+    ) -> Result<(), ObserverError> {
+        let mut chunks = 0;
+        while chunks < CHUNKS_PER_LOOK {
+            let Some(id) = self.hinted.pop_first() else { return Ok(()) };
+            chunks += 1;
+            let mut known = self.followed.remove(&id);
+            let definition = self.definitions.get(&id);
+            let taken = follow::read(reader, &self.prefix, &id, &mut known, definition, now, events).await;
+            match taken {
+                Ok(Taken::Followed { more }) => {
+                    self.definitions.remove(&id);
+                    self.followed.extend(known.map(|known| (id.clone(), known)));
+                    if more {
+                        self.hinted.insert(id);
+                    }
+                }
+                Ok(Taken::Ended) => self.remember_end(id),
+                Ok(Taken::Nothing) => {}
+                Ok(Taken::Unreadable(why)) => {
+                    tracing::warn!(execution = %id, why, "an execution cannot be followed");
+                    self.passed_over.insert(id);
+                }
+                Err(error) => {
+                    self.followed.extend(known.map(|known| (id.clone(), known)));
+                    self.hinted.insert(id);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn remember_end(&mut self, id: ExecutionId) {
+        self.definitions.remove(&id);
+        if self.ended.insert(id.clone()) {
+            self.ended_order.push_back(id);
+        }
+        while self.ended_order.len() > MOST_ENDED {
+            self.ended_order.pop_front().map(|oldest| self.ended.remove(&oldest));
+        }
+    }
+
+    /// Everything that has not ended is on one list.
+    async fn list(&mut self, reader: &Reader, now: Millis) -> Result<(), ObserverError> {
+        let key = cluster::looks_key(&self.prefix);
+        let last = (MOST_FOLLOWED - 1).to_string();
+        let listed: Vec<(String, f64)> =
+            reader.ask(Read::ZRange, &[key.as_str(), "0", &last, "WITHSCORES"][..]).await?;
+        self.overdue.clear();
+        for (id, at) in listed {
+            let id = ExecutionId::from(id);
+            if !cluster::is_execution_id(id.as_str()) {
+                continue;
+            }
+            // Moments are whole numbers far below what a double can hold.
+            let due = at as Millis;
+            if now - due > OVERDUE {
+                self.overdue.push((id.clone(), due));
+            }
+            if !self.followed.contains_key(&id) {
+                self.hint(id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Those that nobody has spoken of, and who works on them.
+    async fn look_after_some(&mut self, reader: &Reader, now: Millis) -> Result<(), ObserverError> {
+        if self.turns.is_empty() {
+            self.turns.extend(self.followed.keys().cloned());
+        }
+        for _ in 0..LOOKED_AFTER {
+            let Some(id) = self.turns.pop_front() else { return Ok(()) };
+            if self.followed.contains_key(&id) {
+                self.see_workers(reader, &id, now).await?;
+                self.hinted.insert(id);
+            }
+        }
+        Ok(())
+    }
+
+    async fn see_workers(
+        &mut self,
+        reader: &Reader,
+        id: &ExecutionId,
+        now: Millis,
+    ) -> Result<(), ObserverError> {
+        let key = cluster::execution_key(&self.prefix, id, "leases");
+        let count = ENTRIES.to_string();
+        let (_, entries): (String, Vec<(String, String)>) =
+            reader.ask(Read::HScan, &[key.as_str(), "0", "COUNT", &count][..]).await?;
+        let mut holds: BTreeMap<String, usize> = BTreeMap::new();
+        for (_, lease) in &entries {
+            let held = lease.rsplit_once(' ').and_then(|(who, until)| Some((who, until.parse().ok()?)));
+            let Some((who, until)) = held else { continue };
+            let until: Millis = until;
+            if until >= now {
+                *holds.entry(who.to_owned()).or_default() += 1;
+            }
+        }
+        for (name, holds) in holds {
+            self.workers.insert(name.clone(), WorkerView { name, holds, last_seen: now });
+        }
+        self.workers.retain(|_, worker| now - worker.last_seen < WORKER_MEMORY);
+        Ok(())
+    }
+}
+
+impl Dialect for Own {
+    fn hear(&mut self, heard: &Heard) -> News {
+        // Garbage is no hint; the log knows better anyway.
+        let Ok(hint) = serde_json::from_slice::<Hint>(&heard.body) else { return News::default() };
+        let id = hint.execution_id;
+        if cluster::is_execution_id(id.as_str()) {
+            let unseen = !self.followed.contains_key(&id) && self.definitions.len() < MOST_FOLLOWED;
+            if let Some(definition) = hint.workflow_definition.filter(|_| unseen) {
+                self.definitions.entry(id.clone()).or_insert(definition);
+            }
+            self.hint(id);
+        }
+        News::default()
+    }
+
+    async fn look(&mut self, reader: &Reader, now: Millis) -> Result<News, ObserverError> {
+        let mut news = News::default();
+        if now - self.listed_at >= LIST_EVERY || self.listed_at == Millis::MIN {
+            self.list(reader, now).await?;
+            self.look_after_some(reader, now).await?;
+            self.listed_at = now;
+        }
+        let read = self.read_hinted(reader, now, &mut news.events).await;
+        // What was read before something went wrong is news all the same.
+        if news.events.is_empty() {
+            read?;
+        }
+        Ok(news)
+    }
+
+    fn findings(&self, now: Millis) -> Vec<Finding> {
+        let overdue = self.overdue.iter().map(|(id, due)| overdue(id, *due, now));
+        let queues = self.queues.values().filter_map(|(queue, since)| no_consumer(queue, (*since)?, now));
+        queues.chain(overdue).collect()
+    }
+
+    fn barrier(&self, _execution: &ExecutionId, _node: &NodeId) -> Option<BarrierView> {
+        // The events say everything.
+        None
+    }
+
+    fn timers(&self) -> Vec<TimerView> {
+        // The events say everything.
+        Vec::new()
+    }
+
+    fn pace(&self) -> Duration {
+        if self.hinted.is_empty() { USUAL_PACE } else { HINTED_PACE }
+    }
+
+    fn found(&mut self, keys: &[String]) {
+        for key in keys {
+            if let Some((id, "log")) = cluster::key_of_execution(&self.prefix, key) {
+                self.hint(id);
+            }
+        }
+    }
+
+    fn told(&mut self, queues: &[QueueView], now: Millis) {
+        let worked = [Queue::Execution, Queue::Timeout].map(|queue| queue.name(&self.prefix));
+        let mut told = BTreeMap::new();
+        for queue in queues.iter().filter(|queue| worked.contains(&queue.name)) {
+            let alone = queue.consumers == 0 && queue.messages > 0;
+            let before = self.queues.get(&queue.name).and_then(|(_, since)| *since);
+            told.insert(queue.name.clone(), (queue.clone(), alone.then(|| before.unwrap_or(now))));
+        }
+        self.queues = told;
+    }
+
+    fn workers(&self) -> Vec<WorkerView> {
+        self.workers.values().cloned().collect()
+    }
+
+    fn passed_over(&self) -> u64 {
+        self.passed_over.len() as u64
+    }
+}
+
+/// Nobody takes what is due: all workers are gone, or they do not reach Redis.
+fn overdue(id: &ExecutionId, due: Millis, now: Millis) -> Finding {
+    let seconds = (now - due) / 1_000;
+    Finding {
+        rule: Rule::OverdueTimer,
+        since: due,
+        execution_id: Some(id.clone()),
+        node_id: None,
+        key: None,
+        sentence: format!("{id} should have been looked at {seconds} s ago, and no worker has done so"),
+        evidence: vec![format!("looks: {id} at {}", protocol::iso8601(due))],
+        advice: "start a worker, or see whether those that run reach Redis".to_owned(),
+    }
+}
+
+fn no_consumer(queue: &QueueView, since: Millis, now: Millis) -> Option<Finding> {
+    // A worker that starts again is not news.
+    if now - since < 5_000 {
+        return None;
+    }
+    Some(Finding {
+        rule: Rule::NoConsumer,
+        since,
+        execution_id: None,
+        node_id: None,
+        key: None,
+        sentence: format!("{} holds {} messages and nobody takes them", queue.name, queue.messages),
+        evidence: vec![format!("{}: {} messages, no consumer", queue.name, queue.messages)],
+        advice: "start a worker with the same --queue-prefix and virtual host".to_owned(),
+    })
+}

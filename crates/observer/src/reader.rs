@@ -1,0 +1,141 @@
+//! The only way to Redis: commands that read, and no others. What is not in [`Read`] cannot be said.
+
+use std::time::Duration;
+
+use redis::{
+    FromRedisValue, IntoConnectionInfo, ToRedisArgs,
+    aio::{ConnectionManager, ConnectionManagerConfig},
+};
+
+use crate::ObserverError;
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Connections that are tried before the caller hears of it; whoever asks comes again.
+const TRIES: usize = 1;
+
+/// Every command that an observer may send. The window lists them as what an attachment can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Read {
+    Ping,
+    Time,
+    Info,
+    DbSize,
+    Scan,
+    Type,
+    Exists,
+    Ttl,
+    MemoryUsage,
+    Get,
+    StrLen,
+    HGet,
+    HMGet,
+    HLen,
+    HKeys,
+    HScan,
+    SCard,
+    SMembers,
+    ZCard,
+    ZRange,
+    ZScore,
+    XLen,
+    XRange,
+}
+
+impl Read {
+    pub const ALL: [Self; 23] = [
+        Self::Ping,
+        Self::Time,
+        Self::Info,
+        Self::DbSize,
+        Self::Scan,
+        Self::Type,
+        Self::Exists,
+        Self::Ttl,
+        Self::MemoryUsage,
+        Self::Get,
+        Self::StrLen,
+        Self::HGet,
+        Self::HMGet,
+        Self::HLen,
+        Self::HKeys,
+        Self::HScan,
+        Self::SCard,
+        Self::SMembers,
+        Self::ZCard,
+        Self::ZRange,
+        Self::ZScore,
+        Self::XLen,
+        Self::XRange,
+    ];
+
+    /// As Redis calls it.
+    pub fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Ping => &["PING"],
+            Self::Time => &["TIME"],
+            Self::Info => &["INFO"],
+            Self::DbSize => &["DBSIZE"],
+            Self::Scan => &["SCAN"],
+            Self::Type => &["TYPE"],
+            Self::Exists => &["EXISTS"],
+            Self::Ttl => &["PTTL"],
+            Self::MemoryUsage => &["MEMORY", "USAGE"],
+            Self::Get => &["GET"],
+            Self::StrLen => &["STRLEN"],
+            Self::HGet => &["HGET"],
+            Self::HMGet => &["HMGET"],
+            Self::HLen => &["HLEN"],
+            Self::HKeys => &["HKEYS"],
+            Self::HScan => &["HSCAN"],
+            Self::SCard => &["SCARD"],
+            Self::SMembers => &["SMEMBERS"],
+            Self::ZCard => &["ZCARD"],
+            Self::ZRange => &["ZRANGE"],
+            Self::ZScore => &["ZSCORE"],
+            Self::XLen => &["XLEN"],
+            Self::XRange => &["XRANGE"],
+        }
+    }
+}
+
+/// For questions that need no more words.
+pub const NOTHING: &[&str] = &[];
+
+#[derive(Clone)]
+pub struct Reader {
+    redis: ConnectionManager,
+}
+
+impl Reader {
+    pub async fn connect(url: &str) -> Result<Self, ObserverError> {
+        let config = ConnectionManagerConfig::new()
+            .set_response_timeout(Some(PATIENCE))
+            .set_connection_timeout(Some(PATIENCE))
+            .set_number_of_retries(TRIES);
+        let info = url.into_connection_info()?;
+        // Nothing but what is in the list: not even our name.
+        let settings = info.redis_settings().clone().set_skip_set_lib_name();
+        let client = redis::Client::open(info.set_redis_settings(settings))?;
+        let connected = tokio::time::timeout(2 * PATIENCE, client.get_connection_manager_with_config(config));
+        match connected.await {
+            Ok(redis) => Ok(Self { redis: redis? }),
+            Err(_) => Err(ObserverError::Silent("Redis")),
+        }
+    }
+
+    /// Asks one thing.
+    pub async fn ask<T: FromRedisValue>(
+        &self,
+        read: Read,
+        arguments: impl ToRedisArgs,
+    ) -> Result<T, ObserverError> {
+        let mut command = redis::Cmd::new();
+        read.words().iter().for_each(|word| {
+            command.arg(*word);
+        });
+        command.arg(arguments);
+        Ok(command.query_async(&mut self.redis.clone()).await?)
+    }
+}

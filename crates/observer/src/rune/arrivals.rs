@@ -1,0 +1,169 @@
+//! What joins of a Rune cluster say. They run once for everything that reaches them and call that a success, also where
+//! they wait for the rest; here they fire once, when they open.
+
+use protocol::{Arrival, Echo, Fact, Gathered, Ignored, Lineage, WhyIgnored};
+use serde_json::Value;
+
+use super::{
+    execution::{Execution, Spot, duration, is_creation},
+    track::Turn,
+    wire::{Nanos, Status, Word, object},
+};
+
+impl Execution {
+    pub(super) fn hear_aggregator(&mut self, node: usize, reached: Lineage, at: Nanos, status: Status) {
+        let spot = (node, reached);
+        let fires = self.graph.fires_at(node, &spot.1);
+        let last = spot.1.steps().last();
+        let (index, total) = (last.map(|step| step.index), last.map_or(0, |step| step.total));
+        let Some(visit) = self.hear_arrival(&spot, at, status.status) else { return };
+        let output = object(status.output.as_ref());
+        let is_released = output.is_some_and(|output| output.contains_key("aggregated"));
+        match status.status {
+            Word::Success if is_released => {
+                self.joins.entry((node, fires.clone())).or_default().release(index, total, at);
+                self.gathered(node, &fires, total, total, at);
+                self.fire(node, fires, at, status);
+            }
+            Word::Success => {
+                let count = output.and_then(|output| output.get("_aggregator_processed_count"));
+                let count =
+                    count.and_then(Value::as_u64).map(|count| count as u32).or(status.processed_count);
+                let count = count.unwrap_or(1);
+                let join = self.joins.entry((node, fires.clone())).or_default();
+                if join.reach(index, (count, total), at) {
+                    self.gathered(node, &fires, count, total, at);
+                }
+            }
+            Word::Failed => self.fail_join(node, fires, at, visit, status),
+            Word::Running | Word::Waiting | Word::Unknown => {}
+        }
+    }
+
+    pub(super) fn hear_merge(&mut self, node: usize, reached: Lineage, at: Nanos, status: Status) {
+        let spot = (node, reached);
+        let Some(visit) = self.hear_arrival(&spot, at, status.status) else { return };
+        let incoming = self.graph.nodes[node].incoming.len() as u32;
+        let output = object(status.output.as_ref());
+        let number = |name: &str| {
+            let number = output.and_then(|output| output.get(name)).and_then(Value::as_u64);
+            number.map(|number| number as u32)
+        };
+        let expected = number("_merge_expected").unwrap_or(incoming);
+        let says = |name: &str| output.is_some_and(|output| output.get(name) == Some(&Value::Bool(true)));
+        match status.status {
+            Word::Success if says("_merge_waiting") => {
+                let count = number("_merge_arrived").unwrap_or(1);
+                let join = self.joins.entry(spot.clone()).or_default();
+                if join.reach(None, (count, expected), at) {
+                    self.gathered(node, &spot.1, count, expected, at);
+                }
+            }
+            Word::Success if says("_merge_ignored") => self.ignore(&spot, at),
+            Word::Success => {
+                let winner = output.and_then(|output| output.get("_merge_winner")).and_then(Value::as_str);
+                let winner = winner.and_then(|winner| self.graph.node(winner));
+                let join = self.joins.entry(spot.clone()).or_default();
+                let expected = if winner.is_some() { 1 } else { expected };
+                join.release(None, expected, at);
+                join.winner = winner;
+                // Nobody says which edges they came along, so nothing is said to be missing.
+                join.short = None;
+                self.gathered(node, &spot.1, expected, expected, at);
+                self.fire(node, spot.1, at, status);
+            }
+            Word::Failed => self.fail_join(node, spot.1, at, visit, status),
+            Word::Running | Word::Waiting | Word::Unknown => {}
+        }
+    }
+
+    /// What reaches a join is told of when the join says what it means; `None` for what was heard before. The number is
+    /// how often something has ended there.
+    pub(super) fn hear_arrival(&mut self, spot: &Spot, at: Nanos, word: Word) -> Option<u32> {
+        self.unqueue(spot, at);
+        match word {
+            Word::Running => {
+                if self.track(spot).run(at) != Turn::Old {
+                    self.mark_open(spot);
+                }
+                None
+            }
+            Word::Success | Word::Failed => {
+                let turn = self.track(spot).end(word, at);
+                self.mark_closed(spot);
+                match turn {
+                    Turn::Ends { visit, .. } | Turn::EndsUnbegun { visit } => Some(visit),
+                    Turn::Old | Turn::Begins { .. } => None,
+                }
+            }
+            Word::Waiting | Word::Unknown => {
+                self.let_go += 1;
+                None
+            }
+        }
+    }
+
+    pub(super) fn fire(&mut self, node: usize, lineage: Lineage, at: Nanos, status: Status) {
+        let visit = self.joins.get(&(node, lineage.clone())).map_or(1, |join| join.fired);
+        let firing = self.firing(node, lineage, visit, 1);
+        let duration = duration(&status);
+        self.start(firing.clone(), at.millis() - duration, status.parameters, status.used_inputs);
+        self.succeed(firing, node, at, duration, status.output, true);
+    }
+
+    pub(super) fn fail_join(&mut self, node: usize, lineage: Lineage, at: Nanos, visit: u32, status: Status) {
+        let duration = duration(&status);
+        // Counted apart from what it does when it opens.
+        let firing = self.firing(node, lineage, visit + 1_000_000, 1);
+        let is_creation = is_creation(status.error.as_ref());
+        let error = self.error(node, status.error);
+        self.start(firing.clone(), at.millis() - duration, status.parameters, status.used_inputs);
+        self.fail(firing, node, at, duration, error, is_creation);
+    }
+
+    pub(super) fn gathered(
+        &mut self,
+        node: usize,
+        lineage: &Lineage,
+        arrived: u32,
+        expected: u32,
+        at: Nanos,
+    ) {
+        let node_id = self.graph.nodes[node].id.clone();
+        let arrival = Arrival { node_id, lineage: lineage.clone(), arrived, expected };
+        let echo = Echo { arrivals: vec![arrival], ..Echo::default() };
+        self.tell(at.millis(), Fact::Gathered(Gathered { echo }));
+    }
+
+    /// A branch was too late for a join that takes the first. Nobody says which; it is one that was sent and did not win.
+    pub(super) fn ignore(&mut self, spot: &Spot, at: Nanos) {
+        let graph = &self.graph;
+        let join = self.joins.entry(spot.clone()).or_default();
+        let lost = |edge: &&u32| {
+            !join.ignored.contains(*edge) && Some(graph.edges[**edge as usize].from) != join.winner
+        };
+        let Some(&edge) = join.sent.iter().find(lost) else {
+            self.let_go += 1;
+            return;
+        };
+        join.ignored.insert(edge);
+        let edge_id = self.graph.edges[edge as usize].id.clone();
+        let ignored = Ignored { edge_id, lineage: spot.1.clone(), why: WhyIgnored::LostRace };
+        let echo = Echo { ignored: vec![ignored], ..Echo::default() };
+        self.tell(at.millis(), Fact::Gathered(Gathered { echo }));
+    }
+
+    pub(super) fn note_sent(&mut self, from: usize, to: usize, reached: &Lineage) {
+        if !self.graph.nodes[to].role.is_join() {
+            return;
+        }
+        let fires = self.graph.fires_at(to, reached);
+        let sent = &mut self.joins.entry((to, fires)).or_default().sent;
+        // Of parallel edges the first that was not used.
+        let edges = self.graph.nodes[from].outgoing.iter().copied();
+        let mut between = edges.filter(|&edge| self.graph.edges[edge].to == to).map(|edge| edge as u32);
+        if let Some(edge) = between.clone().find(|edge| !sent.contains(edge)).or_else(|| between.next()) {
+            sent.insert(edge);
+        }
+    }
+}

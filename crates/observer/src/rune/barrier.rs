@@ -1,0 +1,317 @@
+//! Looks through a join of a Rune cluster: Redis says what has arrived, the statuses say where the rest is.
+
+use std::collections::{BTreeSet, HashMap};
+
+use protocol::{BarrierPlace, BarrierView, Lineage, Millis, MissingPart, NodeState, PartAt, Whereabouts};
+
+use super::{
+    execution::Execution,
+    graph::Role,
+    look::{Kept, Seen},
+};
+
+/// Keys that are told of.
+const PLACES: usize = 20;
+/// Missing parts that are told one by one.
+const LISTED: usize = 100;
+
+/// A join at one key, with everything that is missing.
+pub struct Looked {
+    pub lineage: Lineage,
+    pub since: Millis,
+    pub arrived: u32,
+    pub counted: Option<u32>,
+    pub expected: u32,
+    pub missing: Vec<MissingPart>,
+    /// Fired already.
+    pub is_open: bool,
+}
+
+pub fn view(execution: &Execution, node: usize, seen: &Seen) -> Option<BarrierView> {
+    if !execution.graph.nodes[node].role.is_join() {
+        return None;
+    }
+    let kept = execution.wanted(node).and_then(|wanted| seen.kept(&wanted).cloned());
+    let mut places = places(execution, node, kept.as_ref());
+    places.retain(|place| !place.is_open);
+    places.sort_by_key(|place| (std::cmp::Reverse(place.missing.len()), place.lineage.key()));
+    let total = places.len();
+    let verdict = verdict(execution, node, &places, kept.as_ref());
+    let winner = kept.as_ref().and_then(|kept| kept.lock.as_deref()).map(Into::into);
+    let winner = winner.or_else(|| {
+        let won = execution.joins.iter().find(|((join, _), _)| *join == node);
+        won.and_then(|(_, join)| join.winner).map(|winner| execution.graph.nodes[winner].id.clone())
+    });
+    places.truncate(PLACES);
+    let place = |looked: Looked| BarrierPlace {
+        key: looked.lineage.key(),
+        arrived: looked.arrived as usize,
+        expected: looked.expected as usize,
+        due: None,
+        whereabouts: whereabouts(&looked.missing),
+        missing: looked.missing.into_iter().take(LISTED).collect(),
+    };
+    Some(BarrierView {
+        execution_id: execution.id.clone(),
+        node_id: execution.graph.nodes[node].id.clone(),
+        position: execution.position(),
+        places: places.into_iter().map(place).collect(),
+        total,
+        winner,
+        verdict,
+    })
+}
+
+/// Every key at which a join was heard of, or at which Redis has something.
+pub fn places(execution: &Execution, node: usize, kept: Option<&Kept>) -> Vec<Looked> {
+    let graph = &execution.graph;
+    let mut keys: BTreeSet<Lineage> = execution
+        .joins
+        .keys()
+        .filter(|(join, _)| *join == node)
+        .map(|(_, lineage)| lineage.clone())
+        .collect();
+    // Where the join stands outside of everything there is only one key.
+    let fires_deeper = match graph.nodes[node].role {
+        Role::Aggregator => graph.depth(node) > 1,
+        _ => graph.depth(node) > 0,
+    };
+    if kept.is_some() && !fires_deeper {
+        keys.insert(Lineage::default());
+    }
+    // What Redis has is of all keys together: it says something of one only where there is one.
+    let waiting =
+        |lineage: &&Lineage| execution.joins.get(&(node, (*lineage).clone())).is_none_or(|join| join.waits);
+    let alone = keys.iter().filter(waiting).count() <= 1;
+    let kept = kept.filter(|_| alone);
+    let look = |lineage: Lineage| match graph.nodes[node].role {
+        Role::Aggregator => items(execution, node, lineage, kept),
+        Role::MergeAny => None,
+        _ => Some(branches(execution, node, lineage, kept)),
+    };
+    keys.into_iter().filter_map(look).collect()
+}
+
+fn items(execution: &Execution, node: usize, lineage: Lineage, kept: Option<&Kept>) -> Option<Looked> {
+    let split = *execution.graph.nodes[node].scope.as_ref()?.last()?;
+    let join = execution.joins.get(&(node, lineage.clone()));
+    let is_open = join.is_some_and(|join| join.released.is_some() && !join.waits);
+    let total = execution.fan_outs.get(&(split, lineage.clone())).map(|fan_out| fan_out.total);
+    let total = total.or_else(|| join.map(|join| join.expected).filter(|expected| *expected > 0));
+    let expected = total.or_else(|| kept?.expected)?;
+    let heard = join.map(|join| join.reached.clone()).unwrap_or_default();
+    let arrived = kept.and_then(|kept| kept.results.clone()).filter(|_| !is_open).unwrap_or(heard);
+    let inside = inside(execution, &lineage);
+    let at = |index: u32| match inside.get(&index) {
+        Some(at) => at.clone(),
+        None if has_begun(execution, split, &lineage, index, expected) => lost(),
+        None if execution.joined_late => PartAt { state: NodeState::Queued, ..lost() },
+        None => lost(),
+    };
+    let missing = (0..expected).filter(|index| !arrived.contains(index));
+    let missing = missing.map(|index| MissingPart::Item { index, at: at(index) }).collect();
+    let counted =
+        kept.and_then(|kept| kept.count).or_else(|| join.map(|join| join.said)).filter(|_| !is_open);
+    Some(Looked {
+        since: join.map_or(execution.heard_at, |join| join.since),
+        lineage,
+        arrived: arrived.len() as u32,
+        counted,
+        expected,
+        missing,
+        is_open,
+    })
+}
+
+fn has_begun(execution: &Execution, split: usize, parent: &Lineage, index: u32, total: u32) -> bool {
+    let item = parent.push(&execution.graph.nodes[split].id, index, total);
+    execution.graph.nodes[split].outgoing.iter().any(|&edge| {
+        let first = execution.graph.edges[edge].to;
+        execution.tracks.contains_key(&(first, item.clone()))
+    })
+}
+
+/// The most urgent of what is under way inside each item.
+fn inside(execution: &Execution, parent: &Lineage) -> HashMap<u32, PartAt> {
+    let depth = parent.steps().len();
+    let mut inside: HashMap<u32, PartAt> = HashMap::new();
+    let mut note = |lineage: &Lineage, at: PartAt| {
+        let Some(step) = lineage.steps().get(depth).filter(|_| lineage.prefix(depth) == *parent) else {
+            return;
+        };
+        let known = inside.entry(step.index).or_insert_with(|| at.clone());
+        if urgency(at.state) < urgency(known.state) {
+            *known = at;
+        }
+    };
+    for (node, places) in &execution.open {
+        places.iter().for_each(|lineage| note(lineage, open_at(execution, *node, lineage)));
+    }
+    for ((node, lineage), queued) in &execution.queued {
+        note(lineage, queued_at(execution, *node, queued.since));
+    }
+    // A join inside that waits holds its items up.
+    for ((node, lineage), join) in execution.joins.iter().filter(|(_, join)| join.waits) {
+        let node_id = Some(execution.graph.nodes[*node].id.clone());
+        note(
+            lineage,
+            PartAt { node_id, state: NodeState::WaitingBarrier, since: Some(join.since), ..lost() },
+        );
+    }
+    inside
+}
+
+fn urgency(state: NodeState) -> u8 {
+    match state {
+        NodeState::Running => 0,
+        NodeState::WaitingTimer => 1,
+        NodeState::Queued => 2,
+        NodeState::WaitingBarrier => 3,
+        NodeState::Idle | NodeState::Success | NodeState::Failed | NodeState::Skipped => 4,
+    }
+}
+
+fn open_at(execution: &Execution, node: usize, lineage: &Lineage) -> PartAt {
+    let open = execution.tracks.get(&(node, lineage.clone())).and_then(|track| track.open);
+    let due = open.and_then(|open| open.due);
+    PartAt {
+        node_id: Some(execution.graph.nodes[node].id.clone()),
+        state: if due.is_some() { NodeState::WaitingTimer } else { NodeState::Running },
+        retrying: false,
+        attempt: open.map_or(1, |open| open.attempt),
+        since: open.map(|open| open.began.millis()),
+        due,
+    }
+}
+
+fn queued_at(execution: &Execution, node: usize, since: Millis) -> PartAt {
+    let node_id = Some(execution.graph.nodes[node].id.clone());
+    PartAt { node_id, state: NodeState::Queued, since: Some(since), ..lost() }
+}
+
+fn branches(execution: &Execution, node: usize, lineage: Lineage, kept: Option<&Kept>) -> Looked {
+    let graph = &execution.graph;
+    let join = execution.joins.get(&(node, lineage.clone()));
+    let is_open = join.is_some_and(|join| join.released.is_some() && !join.waits);
+    let incoming = &graph.nodes[node].incoming;
+    let mut arrivals: Vec<usize> = match kept {
+        Some(kept) => kept.arrivals.iter().filter_map(|id| graph.node(id)).collect(),
+        None => {
+            let sent = join.into_iter().flat_map(|join| &join.sent);
+            sent.map(|&edge| graph.edges[edge as usize].from).collect()
+        }
+    };
+    let heard = join.map_or(0, |join| join.said);
+    arrivals.dedup();
+    let arrived = kept.map_or(heard, |_| arrivals.len() as u32);
+    // One arrival per parent, however many edges lead from it.
+    let mut taken = arrivals.clone();
+    let missing = incoming.iter().filter(|&&edge| {
+        let from = graph.edges[edge].from;
+        match taken.iter().position(|known| *known == from) {
+            Some(place) => {
+                taken.remove(place);
+                false
+            }
+            None => true,
+        }
+    });
+    let missing = missing.map(|&edge| {
+        let parent = graph.edges[edge].from;
+        let at = on_the_way(execution, parent, &lineage).unwrap_or_else(lost);
+        MissingPart::Branch {
+            edge_id: graph.edges[edge].id.clone(),
+            parent: graph.nodes[parent].id.clone(),
+            at,
+        }
+    });
+    let missing: Vec<MissingPart> = missing.collect();
+    Looked {
+        since: join.map_or(execution.heard_at, |join| join.since),
+        arrived,
+        counted: None,
+        expected: join
+            .map(|join| join.expected)
+            .filter(|&expected| expected > 0)
+            .unwrap_or(incoming.len() as u32),
+        missing,
+        is_open,
+        lineage,
+    }
+}
+
+/// What is under way nearest to a node that has not come: itself, or something that leads to it.
+fn on_the_way(execution: &Execution, parent: usize, lineage: &Lineage) -> Option<PartAt> {
+    let related = |other: &Lineage| {
+        let depth = other.steps().len().min(lineage.steps().len());
+        other.prefix(depth) == lineage.prefix(depth)
+    };
+    execution.graph.upstream(parent).into_iter().find_map(|node| {
+        let open = execution.open.get(&node).into_iter().flatten().find(|place| related(place));
+        let open = open.map(|place| open_at(execution, node, place));
+        open.or_else(|| {
+            let queued = execution.queued.iter().find(|((at, place), _)| *at == node && related(place));
+            queued.map(|(_, queued)| queued_at(execution, node, queued.since))
+        })
+    })
+}
+
+/// Nothing under way can bring it.
+fn lost() -> PartAt {
+    PartAt { node_id: None, state: NodeState::Idle, retrying: false, attempt: 0, since: None, due: None }
+}
+
+fn whereabouts(missing: &[MissingPart]) -> Vec<Whereabouts> {
+    let mut found: Vec<Whereabouts> = Vec::new();
+    for at in missing.iter().map(MissingPart::at) {
+        match found.iter_mut().find(|known| known.node_id == at.node_id && known.state == at.state) {
+            Some(known) => {
+                known.count += 1;
+                known.due = known.due.into_iter().chain(at.due).min();
+            }
+            None => found.push(Whereabouts {
+                node_id: at.node_id.clone(),
+                state: at.state,
+                retrying: false,
+                count: 1,
+                due: at.due,
+            }),
+        }
+    }
+    found.sort_by_key(|known| std::cmp::Reverse(known.count));
+    found
+}
+
+/// What all of that comes to.
+fn verdict(execution: &Execution, node: usize, places: &[Looked], kept: Option<&Kept>) -> Option<String> {
+    let waits = execution.joins.iter().filter(|((join, _), known)| *join == node && known.waits).count();
+    let Some(first) = places.first() else {
+        let fired = execution.joins.iter().any(|((join, _), known)| *join == node && known.fired > 0);
+        return fired.then(|| "It has opened.".to_owned());
+    };
+    if waits > 1 && matches!(execution.graph.nodes[node].role, Role::Aggregator) {
+        return Some(format!(
+            "It waits at {waits} keys, and Redis keeps one counter for all of them: they will open with each other's \
+             items."
+        ));
+    }
+    let lost = first.missing.iter().filter(|part| part.at().state == NodeState::Idle).count();
+    let (arrived, expected) = (first.arrived, first.expected);
+    if let Some(counted) = first.counted.filter(|&counted| counted > arrived) {
+        return Some(format!(
+            "{counted} arrivals were counted and {arrived} of {expected} are different: one came twice."
+        ));
+    }
+    if lost > 0 && !execution.joined_late {
+        return Some(format!(
+            "It can no longer open: {arrived} of {expected} are here, and nothing is under way that could bring {lost} of \
+             the others."
+        ));
+    }
+    if kept.is_none() && waits > 0 {
+        return Some(format!(
+            "It has said {arrived} of {expected}; Redis was not asked yet, or no longer knows it."
+        ));
+    }
+    Some(format!("{arrived} of {expected} are here; the others are on their way."))
+}

@@ -1,0 +1,516 @@
+//! One execution of a Rune cluster: what was said of it becomes events of ours.
+//!
+//! It ends when a completion was heard **and** nothing of it is under way: every leaf there says that all is completed,
+//! also while its siblings run, so a completion alone says little. Until then it goes on, and the detector tells of the
+//! early end. What it ends as is the worst that was said, since a halt is not undone by a sibling that went well.
+
+use std::collections::{BTreeSet, HashMap};
+
+use protocol::{
+    Consequence, Echo, ErrorCode, Event, ExecutionEnded, ExecutionId, ExecutionStatus, Fact, Firing, Lineage,
+    MessageId, Millis, NodeError, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Payload,
+};
+use serde_json::{Value, json};
+
+use super::{
+    failures::{PATIENCE, Unplaced},
+    graph::{Graph, Role},
+    joins::Join,
+    secrets::Secrets,
+    track::{Track, Turn},
+    wire::{Completion, End, Nanos, Status, WireError, Word, Work, object},
+};
+
+/// Places of one execution of which something is remembered.
+pub const TRACKS: usize = 200_000;
+/// After so long without a word an end that was announced is taken for one.
+const SILENCE: Millis = 600_000;
+/// Completions, and durations of a node, that are kept one by one.
+pub const KEPT: usize = 64;
+
+/// A node and where it stands.
+pub type Spot = (usize, Lineage);
+
+pub struct Execution {
+    pub id: ExecutionId,
+    pub graph: Graph,
+    pub joined_late: bool,
+    pub heard_at: Millis,
+    pub tracks: HashMap<Spot, Track>,
+    /// Places that have begun and are not over, by node.
+    pub open: HashMap<usize, BTreeSet<Lineage>>,
+    /// Messages under way to a place, that nobody has taken up.
+    pub queued: HashMap<Spot, Queued>,
+    pub joins: HashMap<Spot, Join>,
+    pub fan_outs: HashMap<Spot, FanOut>,
+    pub completions: Completions,
+    /// How long a node took, lately, inside of fan-outs.
+    pub durations: HashMap<usize, Vec<Millis>>,
+    pub ended: bool,
+    /// Statuses and places that were let go.
+    pub let_go: u64,
+    pub(super) secrets: Secrets,
+    pub(super) seq: u64,
+    pub(super) last_at: Millis,
+    /// Failures of which it is not known where they happened.
+    pub(super) unplaced: Vec<Unplaced>,
+    /// Failures that were told without a place, by node: so many of its open places are over.
+    pub(super) debts: HashMap<usize, usize>,
+    pub(super) halted_by: Option<NodeError>,
+    pub(super) told: Vec<Event>,
+}
+
+#[derive(Clone, Copy)]
+pub struct Queued {
+    /// Absent for a message itself, which does not say when it was sent.
+    at: Option<Nanos>,
+    pub since: Millis,
+    /// Its message was heard, not only expected.
+    pub heard: bool,
+    /// Nodes that had begun in the whole cluster when it was heard.
+    pub begun_before: u64,
+}
+
+pub struct FanOut {
+    pub total: u32,
+    pub at: Nanos,
+    pub(super) items: Payload,
+}
+
+#[derive(Default)]
+pub struct Completions {
+    pub count: u32,
+    pub said: Vec<(End, Nanos)>,
+    /// What was under way when the first was heard, for people.
+    pub meanwhile: Vec<String>,
+    /// Nodes that began behind the first.
+    pub begun_after: u32,
+    pub first_at: Option<Nanos>,
+    worst: Option<End>,
+}
+
+impl Execution {
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.told)
+    }
+
+    pub fn position(&self) -> u64 {
+        self.seq
+    }
+
+    /// Something that could still go on, or is waited for.
+    pub fn is_under_way(&self) -> bool {
+        !self.queued.is_empty()
+            || !self.unplaced.is_empty()
+            || self.open.values().any(|places| !places.is_empty())
+            || self.joins.values().any(|join| join.waits)
+    }
+
+    /// A message to a node: somebody is to take it up. `begun` is how many nodes have begun in the whole cluster.
+    pub fn hear_work(&mut self, work: &Work<'_>, heard: Millis, begun: u64) {
+        self.heard_at = heard;
+        let Some(node) = self.graph.node(&work.current_node) else {
+            self.let_go += 1;
+            return;
+        };
+        let reached = self.graph.lineage(node, &work.lineage_stack);
+        let from = work.from_node.as_deref().and_then(|from| self.graph.node(from));
+        if let Some(from) = from {
+            self.place_by_message(from, &work.lineage_stack);
+            self.rebuild_where_unknown(from, work, heard);
+            self.note_sent(from, node, &reached);
+        }
+        let spot = (node, reached);
+        let is_known = self.tracks.get(&spot).is_some_and(|track| track.visits > 0);
+        if let Some(queued) = self.queued.get_mut(&spot) {
+            (queued.heard, queued.begun_before) = (true, begun);
+        } else if !is_known {
+            self.queue(spot, Queued { at: None, since: heard, heard: true, begun_before: begun });
+        }
+    }
+
+    pub fn hear_status(&mut self, mut status: Status, heard: Millis) {
+        self.heard_at = heard;
+        let Some(node) = self.graph.node(&status.node_id) else {
+            self.let_go += 1;
+            return;
+        };
+        if let Some(parameters) = &mut status.parameters {
+            self.secrets.take_from_parameters(parameters);
+        }
+        for value in [&mut status.output, &mut status.used_inputs].into_iter().flatten() {
+            self.secrets.take_from(value);
+        }
+        let at = Nanos::read(status.executed_at.as_deref(), heard);
+        let reached = self.graph.lineage(node, &status.lineage_stack);
+        let is_placed = status.lineage_stack.len() >= self.graph.depth(node);
+        if status.status == Word::Running && self.completions.first_at.is_some_and(|first| at > first) {
+            self.completions.begun_after += 1;
+        }
+        let is_failure = status.status == Word::Failed;
+        match self.graph.nodes[node].role {
+            _ if is_failure && !is_placed => self.fail_somewhere(node, at, heard, &status),
+            Role::Aggregator => self.hear_aggregator(node, reached, at, status),
+            Role::MergeAll | Role::MergeAny => self.hear_merge(node, reached, at, status),
+            Role::Split | Role::Wait | Role::Conditional(_) | Role::Switch(_) | Role::Plain => {
+                self.hear_plain((node, reached), at, status);
+            }
+        }
+        self.place_failures(heard);
+        self.settle(heard);
+    }
+
+    pub fn hear_completion(&mut self, mut completion: Completion, heard: Millis) {
+        self.heard_at = heard;
+        let at = Nanos::read(completion.completed_at.as_deref(), heard);
+        let said = (completion.status, at);
+        if self.completions.said.contains(&said) {
+            return;
+        }
+        if let Some(context) = &mut completion.final_context {
+            self.secrets.take_from(context);
+        }
+        self.place_by_context(completion.final_context.as_ref());
+        self.place_failures(heard + PATIENCE);
+        let meanwhile = self.meanwhile();
+        let completions = &mut self.completions;
+        if completions.count == 0 {
+            completions.meanwhile = meanwhile;
+            completions.first_at = Some(at);
+        }
+        completions.count += 1;
+        completions.worst = completions.worst.max(Some(completion.status));
+        if completions.said.len() < KEPT {
+            completions.said.push(said);
+        }
+        self.settle(heard);
+    }
+
+    /// Time has passed: what waited for a sign waits no longer. An execution that was said to be over, and of which
+    /// nothing was heard for long, is over, unless something of it rests or waits: a message of it was not heard.
+    pub fn wake(&mut self, now: Millis) {
+        self.place_failures(now);
+        let is_silent = self.completions.count > 0 && now - self.heard_at >= SILENCE;
+        if is_silent && !self.ended && !self.is_held_up() {
+            self.let_go += self.queued.len() as u64;
+            self.queued.clear();
+            self.open.clear();
+            self.tracks.values_mut().for_each(|track| track.open = None);
+        }
+        self.settle(now);
+    }
+
+    /// Something rests until a moment, or waits for others.
+    fn is_held_up(&self) -> bool {
+        let rests = |(node, places): (&usize, &BTreeSet<Lineage>)| {
+            places.iter().any(|lineage| {
+                let track = self.tracks.get(&(*node, lineage.clone()));
+                track.and_then(|track| track.open).is_some_and(|open| open.due.is_some())
+            })
+        };
+        self.joins.values().any(|join| join.waits) || self.open.iter().any(rests)
+    }
+
+    pub(super) fn hear_plain(&mut self, spot: Spot, at: Nanos, status: Status) {
+        match status.status {
+            Word::Running => {
+                let turn = self.track(&spot).run(at);
+                self.unqueue(&spot, at);
+                if let Turn::Begins { visit, attempt } = turn {
+                    self.mark_open(&spot);
+                    let firing = self.firing(spot.0, spot.1, visit, attempt);
+                    self.start(firing, at.millis(), status.parameters, status.used_inputs);
+                }
+            }
+            Word::Waiting => self.rest(&spot, at, status),
+            Word::Success | Word::Failed => self.end_plain(spot, at, status),
+            Word::Unknown => self.let_go += 1,
+        }
+    }
+
+    pub(super) fn rest(&mut self, spot: &Spot, at: Nanos, status: Status) {
+        let due = object(status.output.as_ref()).and_then(|output| output.get("resume_at"));
+        let due = due.and_then(Value::as_i64).unwrap_or_else(|| at.millis());
+        self.unqueue(spot, at);
+        let Some((turn, open)) = self.track(spot).rest(at, due) else { return };
+        self.mark_open(spot);
+        let firing = self.firing(spot.0, spot.1.clone(), open.visit, open.attempt);
+        if turn != Turn::Old {
+            self.start(firing.clone(), at.millis(), status.parameters, status.used_inputs);
+        }
+        self.tell(at.millis(), Fact::NodeParked(NodeParked { firing, due }));
+    }
+
+    pub(super) fn end_plain(&mut self, spot: Spot, at: Nanos, status: Status) {
+        self.unqueue(&spot, at);
+        let turn = self.track(&spot).end(status.status, at);
+        self.mark_closed(&spot);
+        let duration = duration(&status);
+        let (visit, attempt) = match turn {
+            Turn::Ends { visit, attempt } => (visit, attempt),
+            Turn::EndsUnbegun { visit } => {
+                let firing = self.firing(spot.0, spot.1.clone(), visit, 1);
+                self.start(firing, at.millis() - duration, status.parameters, status.used_inputs);
+                (visit, 1)
+            }
+            Turn::Old | Turn::Begins { .. } => return,
+        };
+        if !spot.1.is_root() {
+            let known = self.durations.entry(spot.0).or_default();
+            if known.len() >= KEPT {
+                known.remove(0);
+            }
+            known.push(duration);
+        }
+        let firing = self.firing(spot.0, spot.1, visit, attempt);
+        match status.status {
+            Word::Failed => {
+                let is_creation = is_creation(status.error.as_ref());
+                let error = self.error(spot.0, status.error);
+                self.fail(firing, spot.0, at, duration, error, is_creation);
+            }
+            _ => self.succeed(firing, spot.0, at, duration, status.output, true),
+        }
+    }
+
+    pub(super) fn succeed(
+        &mut self,
+        firing: Firing,
+        node: usize,
+        at: Nanos,
+        duration: Millis,
+        output: Option<Value>,
+        follows: bool,
+    ) {
+        let taken = self.graph.taken(node, output.as_ref());
+        let lineage = firing.lineage.clone();
+        let (output, items, taken) = match (&self.graph.nodes[node].role, output) {
+            (Role::Split, output) => {
+                let items = output.and_then(|mut output| output.get_mut("_split_items").map(Value::take));
+                let items = items.filter(Value::is_array).unwrap_or_else(|| json!([]));
+                let total = items.as_array().map_or(0, Vec::len);
+                // Nothing runs behind an empty array, not even what stands behind the aggregator.
+                let taken = if total == 0 { Vec::new() } else { taken };
+                (json!({"count": total}), Some(Payload::new(items)), taken)
+            }
+            (Role::Aggregator, Some(output)) => (self.decoded(output), None, taken),
+            (_, output) => (output.unwrap_or_else(|| json!({})), None, taken),
+        };
+        let edges = taken.iter().map(|&edge| self.graph.edges[edge].id.clone()).collect();
+        let done = NodeSucceeded {
+            firing,
+            duration,
+            output: Payload::new(output),
+            items: items.clone(),
+            taken: edges,
+            echo: Echo::default(),
+        };
+        self.tell(at.millis(), Fact::NodeSucceeded(done));
+        match items {
+            Some(items) => self.spread(node, &lineage, &items, &taken, at, follows),
+            None if follows => self.follow(&taken, &lineage, at),
+            None => {}
+        }
+    }
+
+    pub(super) fn spread(
+        &mut self,
+        node: usize,
+        lineage: &Lineage,
+        items: &Payload,
+        taken: &[usize],
+        at: Nanos,
+        follows: bool,
+    ) {
+        let total = items.value().as_array().map_or(0, Vec::len) as u32;
+        self.fan_outs.insert((node, lineage.clone()), FanOut { total, at, items: items.clone() });
+        if !follows || total as usize * taken.len() > TRACKS {
+            return;
+        }
+        let split = self.graph.nodes[node].id.clone();
+        for index in 0..total {
+            self.follow(taken, &lineage.push(&split, index, total), at);
+        }
+    }
+
+    /// Messages are on their way, unless what they lead to was heard before.
+    pub(super) fn follow(&mut self, taken: &[usize], lineage: &Lineage, at: Nanos) {
+        for &edge in taken {
+            let spot = (self.graph.edges[edge].to, lineage.clone());
+            if self.tracks.get(&spot).is_none_or(|track| !track.is_after(at)) {
+                let since = at.millis();
+                self.queue(spot, Queued { at: Some(at), since, heard: false, begun_before: 0 });
+            }
+        }
+    }
+
+    pub(super) fn fail(
+        &mut self,
+        firing: Firing,
+        node: usize,
+        at: Nanos,
+        duration: Millis,
+        error: NodeError,
+        is_creation: bool,
+    ) {
+        let taken = self.graph.taken_after_failure(node).filter(|_| !is_creation);
+        let consequence = if taken.is_some() { Consequence::GoOn } else { Consequence::Halt };
+        if consequence == Consequence::Halt {
+            self.halted_by.get_or_insert_with(|| error.clone());
+        }
+        let taken = taken.unwrap_or_default();
+        let lineage = firing.lineage.clone();
+        let edges = taken.iter().map(|&edge| self.graph.edges[edge].id.clone()).collect();
+        let fact = NodeFailed { firing, duration, error, taken: edges, consequence, echo: Echo::default() };
+        self.tell(at.millis(), Fact::NodeFailed(fact));
+        self.follow(&taken, &lineage, at);
+    }
+
+    pub(super) fn settle(&mut self, heard: Millis) {
+        self.pay_debts();
+        if self.ended || self.completions.count == 0 || self.is_under_way() {
+            return;
+        }
+        self.ended = true;
+        let worst = self.completions.worst.unwrap_or(End::Completed);
+        let status = match worst {
+            End::Failed => ExecutionStatus::Failed,
+            End::Halted => ExecutionStatus::Halted,
+            End::Completed if self.halted_by.is_some() => ExecutionStatus::Halted,
+            End::Completed => ExecutionStatus::Completed,
+        };
+        let error = self.halted_by.clone().filter(|_| status != ExecutionStatus::Completed);
+        let said = self.completions.said.iter().map(|(_, at)| at.millis()).max();
+        self.tell(said.unwrap_or(heard), Fact::ExecutionEnded(ExecutionEnded { status, error }));
+    }
+
+    /// What is under way, for people: a few names, and how many more.
+    pub(super) fn meanwhile(&self) -> Vec<String> {
+        let name = |node: usize| self.title_of(node).to_owned();
+        let open = self.open.iter().filter(|(_, places)| !places.is_empty());
+        let mut found: BTreeSet<String> = open.map(|(node, _)| format!("{} runs", name(*node))).collect();
+        found
+            .extend(self.queued.keys().map(|(node, _)| format!("a message to {} is under way", name(*node))));
+        let waits = self.joins.iter().filter(|(_, join)| join.waits);
+        found.extend(waits.map(|((node, _), join)| {
+            format!("{} waits with {} of {}", name(*node), join.said, join.expected)
+        }));
+        found.into_iter().collect()
+    }
+
+    pub fn title_of(&self, node: usize) -> &str {
+        let place = &self.graph.nodes[node];
+        if place.name.is_empty() { place.id.as_str() } else { &place.name }
+    }
+
+    /// Branches come as text inside of text, each with everything it saw. The items of the split, which are in each of
+    /// them, are told once: by the split.
+    pub(super) fn decoded(&self, mut output: Value) -> Value {
+        let Some(branches) = output.get_mut("aggregated").and_then(Value::as_array_mut) else {
+            return output;
+        };
+        for branch in branches {
+            let inside = branch.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+            let Some(mut inside) = inside else { continue };
+            for field in inside.as_object_mut().into_iter().flat_map(|fields| fields.values_mut()) {
+                if let Some(count) = field.get("_split_items").and_then(Value::as_array).map(Vec::len) {
+                    *field = json!({"count": count});
+                }
+            }
+            self.secrets.take_from(&mut inside);
+            *branch = inside;
+        }
+        output
+    }
+
+    pub(super) fn error(&self, node: usize, said: Option<WireError>) -> NodeError {
+        let WireError { mut message, code, details } = said.unwrap_or_default();
+        self.secrets.take_from_text(&mut message);
+        if message.is_empty() {
+            message = "the node failed and does not say why".to_owned();
+        }
+        let mut details = details.filter(|details| !details.is_null());
+        if let Some(details) = &mut details {
+            self.secrets.take_from(details);
+        }
+        let is_raised = message.contains("matches raise_on_status");
+        let ours = if is_raised { ErrorCode::HttpStatusRaised } else { ErrorCode::NodeExecutionFailed };
+        if code != "NODE_EXECUTION_FAILED" && !code.is_empty() {
+            details = Some(json!({"code": code, "details": details}));
+        }
+        let node_id = Some(self.graph.nodes[node].id.clone());
+        NodeError { message, code: ours, node_id, details: details.map(Box::new) }
+    }
+
+    pub(super) fn start(
+        &mut self,
+        firing: Firing,
+        at: Millis,
+        parameters: Option<Value>,
+        input: Option<Value>,
+    ) {
+        let payload = |value: Option<Value>| value.filter(|value| !value.is_null()).map(Payload::new);
+        let (parameters, input) = (payload(parameters), payload(input));
+        self.tell(at, Fact::NodeStarted(NodeStarted { firing, parameters, input }));
+    }
+
+    pub(super) fn firing(&self, node: usize, lineage: Lineage, visit: u32, attempt: u32) -> Firing {
+        let node_id = self.graph.nodes[node].id.clone();
+        let message_id = MessageId::fire(&self.id, &node_id, visit as usize, lineage.key().as_str());
+        Firing { message_id, node_id, lineage, attempt }
+    }
+
+    pub(super) fn tell(&mut self, at: Millis, fact: Fact) {
+        self.seq += 1;
+        // Clocks of a cluster differ; a recording never goes back.
+        self.last_at = self.last_at.max(at);
+        self.told.push(Event { execution_id: self.id.clone(), seq: self.seq, at: self.last_at, fact });
+    }
+
+    pub(super) fn track(&mut self, spot: &Spot) -> &mut Track {
+        if self.tracks.len() >= TRACKS && !self.tracks.contains_key(spot) {
+            let before = self.tracks.len();
+            self.tracks.retain(|_, track| track.open.is_some());
+            self.let_go += (before - self.tracks.len()) as u64;
+        }
+        self.tracks.entry(spot.clone()).or_default()
+    }
+
+    pub(super) fn mark_open(&mut self, spot: &Spot) {
+        self.open.entry(spot.0).or_default().insert(spot.1.clone());
+    }
+
+    pub(super) fn mark_closed(&mut self, spot: &Spot) {
+        let is_open = self.tracks.get(spot).is_some_and(|track| track.open.is_some());
+        if let Some(open) = self.open.get_mut(&spot.0).filter(|_| !is_open) {
+            open.remove(&spot.1);
+        }
+    }
+
+    pub(super) fn queue(&mut self, spot: Spot, queued: Queued) {
+        if self.queued.len() >= TRACKS {
+            self.let_go += 1;
+            return;
+        }
+        self.queued.entry(spot).or_insert(queued);
+    }
+
+    /// Somebody has taken up what was under way.
+    pub(super) fn unqueue(&mut self, spot: &Spot, at: Nanos) {
+        if self.queued.get(spot).is_some_and(|queued| queued.at.is_none_or(|sent| sent <= at)) {
+            self.queued.remove(spot);
+        }
+    }
+}
+
+pub fn duration(status: &Status) -> Millis {
+    status
+        .duration_ms
+        .filter(|duration| duration.is_finite())
+        .map_or(0, |duration| (duration as Millis).max(0))
+}
+
+/// A node that could not even be made ends the execution, whatever its author wanted.
+pub fn is_creation(error: Option<&WireError>) -> bool {
+    error.is_some_and(|error| error.code == "NODE_CREATION_FAILED")
+}

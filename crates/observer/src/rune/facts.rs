@@ -1,0 +1,230 @@
+//! What the rules ask about a Rune cluster.
+
+use std::collections::BTreeSet;
+
+use protocol::{Finding, LineageKey, Millis, MissingPart, NodeState};
+
+use crate::stuck::{self, At};
+
+use super::{
+    Rune, barrier,
+    execution::Execution,
+    graph::Role,
+    look::{Kept, Wanted},
+};
+
+/// The queue that all work goes through.
+const QUEUE: &str = "workflow.execution";
+/// Findings of one execution and rule.
+const LISTED: usize = 20;
+
+impl Rune {
+    /// Joins that wait, so that Redis can be asked about them.
+    pub(super) fn waiting_joins(&self) -> BTreeSet<Wanted> {
+        let of = |execution: &Execution| {
+            let waiting = execution.joins.iter().filter(|(_, join)| join.waits);
+            waiting.filter_map(|((node, _), _)| execution.wanted(*node)).collect::<Vec<Wanted>>()
+        };
+        self.executions.values().flat_map(of).collect()
+    }
+
+    pub(super) fn findings_of(&self, execution: &Execution, now: Millis) -> Vec<Finding> {
+        let mut findings = self.of_barriers(execution, now);
+        findings.extend(of_counters(execution));
+        findings.extend(of_completions(execution));
+        findings.extend(self.of_messages(execution, now));
+        findings.extend(of_items(execution, now));
+        findings
+    }
+
+    pub(super) fn findings_of_timers(&self, now: Millis) -> Vec<Finding> {
+        let facts = self.redis.resting().map(|(id, timer)| stuck::Resting {
+            at: At::node(&timer.execution_id, &timer.node_id, timer.key.clone(), &timer.name),
+            timer: id.clone(),
+            due: timer.due,
+            has_timer: timer.has_timer,
+            alone_since: timer.alone_since,
+        });
+        let rules = |facts: stuck::Resting| {
+            [stuck::overdue_timer(&facts, now), stuck::lost_resume(&facts, now)].into_iter().flatten()
+        };
+        facts.flat_map(rules).take(200).collect()
+    }
+
+    fn of_barriers(&self, execution: &Execution, now: Millis) -> Vec<Finding> {
+        let joins =
+            (0..execution.graph.nodes.len()).filter(|&node| execution.graph.nodes[node].role.is_join());
+        let mut findings = Vec::new();
+        for node in joins {
+            let wanted = execution.wanted(node);
+            let kept = wanted.as_ref().and_then(|wanted| self.redis.kept(wanted));
+            for looked in barrier::places(execution, node, kept).into_iter().take(LISTED) {
+                let evidence = wanted.as_ref().zip(kept).map(|(wanted, kept)| keys(wanted, kept));
+                let facts = barrier_facts(execution, node, looked, evidence.unwrap_or_default());
+                findings.extend(stuck::barrier_cannot_open(&facts, now));
+                findings.extend(stuck::counted_twice(&facts));
+            }
+        }
+        findings
+    }
+
+    fn of_messages(&self, execution: &Execution, now: Millis) -> Vec<Finding> {
+        let queue = self.queues.iter().find(|queue| queue.name == QUEUE);
+        let depth = queue.map(|queue| (queue.messages, queue.consumers));
+        let heard = execution.queued.iter().filter(|(_, queued)| queued.heard);
+        let facts = heard.map(|((node, lineage), queued)| stuck::Undelivered {
+            at: at(execution, *node, lineage.key()),
+            since: queued.since,
+            queue: QUEUE.to_owned(),
+            depth,
+            overtaken: self.begun.saturating_sub(queued.begun_before),
+            has_dead_letters: false,
+        });
+        facts.filter_map(|facts| stuck::discarded(&facts, now)).take(LISTED).collect()
+    }
+}
+
+fn at(execution: &Execution, node: usize, key: LineageKey) -> At {
+    At::node(&execution.id, &execution.graph.nodes[node].id, key, execution.title_of(node))
+}
+
+/// What Redis says, key by key.
+fn keys(wanted: &Wanted, kept: &Kept) -> Vec<String> {
+    let prefix = wanted.prefix();
+    let mut said = Vec::new();
+    said.extend(kept.expected.map(|expected| format!("{prefix}:expected is {expected}")));
+    said.extend(kept.count.map(|count| format!("{prefix}:count is {count}")));
+    said.extend(kept.results.as_ref().map(|results| {
+        let first: Vec<String> = results.iter().take(20).map(u32::to_string).collect();
+        format!("{prefix}:results has {} ({})", results.len(), first.join(", "))
+    }));
+    if !kept.arrivals.is_empty() {
+        let names: Vec<&str> = kept.arrivals.iter().map(String::as_str).collect();
+        said.push(format!("{prefix}:barrier:arrivals has {}", names.join(", ")));
+    }
+    said.extend(kept.lock.as_ref().map(|lock| format!("{prefix}:lock is {lock}")));
+    said
+}
+
+fn barrier_facts(
+    execution: &Execution,
+    node: usize,
+    looked: barrier::Looked,
+    evidence: Vec<String>,
+) -> stuck::Barrier {
+    let is_aggregator = matches!(execution.graph.nodes[node].role, Role::Aggregator);
+    let missing = looked.missing.iter().map(|part| {
+        let what = match part {
+            MissingPart::Item { index, .. } => format!("item {index}"),
+            MissingPart::Branch { parent, .. } => {
+                let parent = execution.graph.node(parent.as_str());
+                format!("the branch from {}", parent.map_or("somewhere", |parent| execution.title_of(parent)))
+            }
+        };
+        // What began before we came may be under way without our knowing.
+        let still_comes = part.at().state != NodeState::Idle || execution.joined_late;
+        stuck::MissingPart { what, still_comes, ended: ended(execution, &looked, node, part) }
+    });
+    let missing = missing.collect();
+    let join = execution.joins.get(&(node, looked.lineage.clone()));
+    let short = join.and_then(|join| join.short).filter(|_| is_aggregator && !execution.joined_late);
+    stuck::Barrier {
+        at: at(execution, node, looked.lineage.key()),
+        since: looked.since,
+        arrived: short.map_or(looked.arrived, |(arrived, _)| arrived),
+        counted: looked.counted.filter(|_| is_aggregator && !execution.joined_late),
+        // A join that has opened, and was not short of anything, has what it needs.
+        expected: match looked.is_open {
+            true => short.map_or(0, |(_, expected)| expected),
+            false => looked.expected,
+        },
+        missing,
+        is_open: looked.is_open,
+        evidence,
+    }
+}
+
+/// Where the way of a missing item ended.
+fn ended(execution: &Execution, looked: &barrier::Looked, node: usize, part: &MissingPart) -> Option<String> {
+    let MissingPart::Item { index, at } = part else { return None };
+    if at.state != NodeState::Idle {
+        return None;
+    }
+    let split = *execution.graph.nodes[node].scope.as_ref()?.last()?;
+    let item = looked.lineage.push(&execution.graph.nodes[split].id, *index, looked.expected);
+    // Nearest to the join first: the last node that it has seen.
+    execution.graph.upstream(node).into_iter().skip(1).find_map(|node| {
+        let went_well = execution.tracks.get(&(node, item.clone()))?.went_well?;
+        let title = execution.title_of(node);
+        Some(match went_well {
+            true => format!("its way ended at {title}"),
+            false => format!("it failed at {title}"),
+        })
+    })
+}
+
+/// Fan-outs of one split that are under way at the same time count with the same keys.
+fn of_counters(execution: &Execution) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (split, place) in execution.graph.nodes.iter().enumerate() {
+        if !matches!(place.role, Role::Split) || execution.graph.depth(split) == 0 {
+            continue;
+        }
+        let gathers = (0..execution.graph.nodes.len()).find(|&node| {
+            let scope = execution.graph.nodes[node].scope.as_ref();
+            matches!(execution.graph.nodes[node].role, Role::Aggregator)
+                && scope.and_then(|scope| scope.last()) == Some(&split)
+        });
+        let Some(gathers) = gathers else { continue };
+        let mut of_split: Vec<_> = execution.fan_outs.iter().filter(|((at, _), _)| *at == split).collect();
+        of_split.sort_by_key(|((_, lineage), fan_out)| (fan_out.at, lineage.clone()));
+        // Each that began before the one before it had been gathered.
+        let gathered = |lineage: &protocol::Lineage| {
+            execution.joins.get(&(gathers, lineage.clone())).and_then(|join| join.released)
+        };
+        let mut users: Vec<(LineageKey, u32)> = Vec::new();
+        let mut since = 0;
+        for pair in of_split.windows(2) {
+            let [((_, before), first), ((_, lineage), fan_out)] = pair else { continue };
+            if gathered(before).is_none_or(|released| released > fan_out.at) {
+                if users.is_empty() {
+                    users.push((before.key(), first.total));
+                    since = fan_out.at.millis();
+                }
+                users.push((lineage.key(), fan_out.total));
+            }
+        }
+        let counter = format!("exec:{}:split:{}:count", execution.id, place.id);
+        let at = At { key: None, ..at(execution, split, LineageKey::default()) };
+        findings.extend(stuck::shared_counter(&stuck::Counter { at, since, counter, users }));
+    }
+    findings
+}
+
+fn of_completions(execution: &Execution) -> Vec<Finding> {
+    let completions = &execution.completions;
+    let facts = stuck::Completions {
+        at: At { execution_id: Some(execution.id.clone()), ..At::default() },
+        said: completions.said.iter().map(|(end, at)| (end.word().to_owned(), at.millis())).collect(),
+        count: completions.count,
+        meanwhile: completions.meanwhile.clone(),
+        begun_after: completions.begun_after,
+    };
+    [stuck::several_completions(&facts), stuck::early_completion(&facts)].into_iter().flatten().collect()
+}
+
+fn of_items(execution: &Execution, now: Millis) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (node, places) in &execution.open {
+        let Some(peers) = execution.durations.get(node) else { continue };
+        for lineage in places.iter().filter(|lineage| !lineage.is_root()) {
+            let open = execution.tracks.get(&(*node, lineage.clone())).and_then(|track| track.open);
+            let Some(open) = open.filter(|open| open.due.is_none()) else { continue };
+            let at = at(execution, *node, lineage.key());
+            let facts = stuck::Item { at, since: open.began.millis(), peers: peers.clone() };
+            findings.extend(stuck::slow_item(&facts, now));
+        }
+    }
+    findings.truncate(LISTED);
+    findings
+}

@@ -1,0 +1,162 @@
+//! Failures that do not say which item they are of: the cluster leaves that out. They are placed where only one item can
+//! be meant, by the message that follows, or by the item in the context of a halt; else they are told without a place,
+//! with those that may be meant.
+
+use std::collections::BTreeSet;
+
+use protocol::{Firing, Lineage, MessageId, Millis, NodeError};
+use serde_json::{Value, json};
+
+use super::{
+    execution::{Execution, KEPT, duration, is_creation},
+    track::Turn,
+    wire::{Nanos, Status, WireFrame, Word},
+};
+
+/// How long a failure may wait for a sign of whose it is.
+pub const PATIENCE: Millis = 2_000;
+
+pub struct Unplaced {
+    node: usize,
+    at: Nanos,
+    heard: Millis,
+    duration: Millis,
+    error: NodeError,
+    is_creation: bool,
+}
+
+impl Unplaced {
+    fn copy(&self) -> Self {
+        Self { error: self.error.clone(), ..*self }
+    }
+}
+
+impl Execution {
+    /// A failure that does not say which item it is of.
+    pub(super) fn fail_somewhere(&mut self, node: usize, at: Nanos, heard: Millis, status: &Status) {
+        if self.unplaced.iter().any(|known| known.node == node && known.at == at) {
+            return;
+        }
+        if self.unplaced.len() >= KEPT {
+            self.place_failures(heard + PATIENCE);
+        }
+        let error = self.error(node, status.error.clone());
+        let is_creation = is_creation(status.error.as_ref());
+        self.unplaced.push(Unplaced { node, at, heard, duration: duration(status), error, is_creation });
+    }
+
+    /// Failures that can only be of one item, and those that nobody can place any more.
+    pub(super) fn place_failures(&mut self, now: Millis) {
+        let mut waiting = std::mem::take(&mut self.unplaced);
+        waiting.sort_by_key(|failure| failure.at);
+        for (place, failure) in waiting.iter().enumerate() {
+            let meant = self.meant(failure);
+            let others = waiting[place + 1..].iter().filter(|other| other.node == failure.node).count();
+            // As many failures as there are places: it does not matter which is whose.
+            match meant.first() {
+                Some(lineage) if meant.len() <= 1 + others => {
+                    let lineage = lineage.clone();
+                    self.fail_at(failure, lineage);
+                }
+                _ if now - failure.heard >= PATIENCE => self.fail_nowhere(failure, &meant),
+                _ => self.unplaced.push(failure.copy()),
+            }
+        }
+    }
+
+    /// Where a failure can have happened.
+    pub(super) fn meant(&self, failure: &Unplaced) -> Vec<Lineage> {
+        let open = self.open.get(&failure.node).into_iter().flatten();
+        let begun = |lineage: &&Lineage| {
+            let track = self.tracks.get(&(failure.node, (*lineage).clone()));
+            track.and_then(|track| track.open).is_some_and(|open| open.began <= failure.at)
+        };
+        open.filter(begun).cloned().collect()
+    }
+
+    pub(super) fn fail_at(&mut self, failure: &Unplaced, reached: Lineage) {
+        let spot = (failure.node, reached);
+        let turn = self.track(&spot).end(Word::Failed, failure.at);
+        self.mark_closed(&spot);
+        let (Turn::Ends { visit, attempt } | Turn::Begins { visit, attempt }) = turn else { return };
+        let is_join = self.graph.nodes[failure.node].role.is_join();
+        let lineage = self.graph.fires_at(failure.node, &spot.1);
+        let visit = if is_join { visit + 1_000_000 } else { visit };
+        let firing = self.firing(failure.node, lineage, visit, attempt);
+        if is_join {
+            self.start(firing.clone(), failure.at.millis() - failure.duration, None, None);
+        }
+        let (at, error) = (failure.at, failure.error.clone());
+        self.fail(firing, failure.node, at, failure.duration, error, failure.is_creation);
+    }
+
+    pub(super) fn fail_nowhere(&mut self, failure: &Unplaced, meant: &[Lineage]) {
+        let depth = meant.iter().map(|lineage| lineage.steps().len()).min().unwrap_or(0);
+        let shared = |depth: usize| {
+            let first = meant.first().map(|lineage| lineage.prefix(depth));
+            meant.iter().all(|lineage| Some(lineage.prefix(depth)) == first)
+        };
+        let depth = (0..depth).rev().find(|&depth| shared(depth)).unwrap_or(0);
+        let lineage = meant.first().map_or_else(Lineage::default, |lineage| lineage.prefix(depth));
+        let named: Vec<String> = meant.iter().take(20).map(|lineage| lineage.key().to_string()).collect();
+        let debt = self.debts.entry(failure.node).or_default();
+        *debt += 1;
+        let id = format!("nowhere {debt} {}", lineage.key());
+        let message_id = MessageId::fire(&self.id, &self.graph.nodes[failure.node].id, 0, &id);
+        let node_id = self.graph.nodes[failure.node].id.clone();
+        let firing = Firing { message_id, node_id, lineage, attempt: 1 };
+        let mut error = failure.error.clone();
+        let said = error.details.take().map_or(Value::Null, |details| *details);
+        let why = "the cluster does not say which item failed";
+        error.details = Some(Box::new(json!({"unplaced": why, "one_of": named, "details": said})));
+        let (at, duration) = (failure.at, failure.duration);
+        self.fail(firing, failure.node, at, duration, error, failure.is_creation);
+    }
+
+    /// A message that leaves a node which has not succeeded there tells where it has failed.
+    pub(super) fn place_by_message(&mut self, from: usize, frames: &[WireFrame]) {
+        let lineage = self.graph.lineage(from, frames);
+        let is_open = self.open.get(&from).is_some_and(|open| open.contains(&lineage));
+        let Some(place) = self.unplaced.iter().position(|failure| failure.node == from) else { return };
+        if is_open {
+            let failure = self.unplaced.remove(place);
+            self.fail_at(&failure, lineage);
+        }
+    }
+
+    /// The context of a halt is that of the item which failed: its `$item` may tell which.
+    pub(super) fn place_by_context(&mut self, context: Option<&Value>) {
+        let Some(item) = context.and_then(|context| context.get("$item")) else { return };
+        // A halt follows its failure at once.
+        let Some(failure) = self.unplaced.last() else { return };
+        let is_it = |lineage: &Lineage| {
+            let step = lineage.steps().last()?;
+            let split = self.graph.node(step.split.as_str())?;
+            let fan_out = self.fan_outs.get(&(split, lineage.parent()))?;
+            fan_out.items.value().get(step.index as usize).map(|known| known == item)
+        };
+        let mut meant = self.meant(failure);
+        meant.retain(|lineage| is_it(lineage) == Some(true));
+        if let [lineage] = &meant[..]
+            && let Some(failure) = self.unplaced.pop()
+        {
+            self.fail_at(&failure, lineage.clone());
+        }
+    }
+
+    /// Once no more places of a node are open than failures were told without one, these are they.
+    pub(super) fn pay_debts(&mut self) {
+        let paid = |(node, debt): (&usize, &usize)| {
+            let open = self.open.get(node).map_or(0, BTreeSet::len);
+            (open > 0 && open <= *debt).then_some(*node)
+        };
+        let paid: Vec<usize> = self.debts.iter().filter_map(paid).collect();
+        for node in paid {
+            for lineage in self.open.remove(&node).unwrap_or_default() {
+                if let Some(track) = self.tracks.get_mut(&(node, lineage)) {
+                    (track.open, track.went_well) = (None, Some(false));
+                }
+            }
+        }
+    }
+}

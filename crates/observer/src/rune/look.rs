@@ -1,0 +1,415 @@
+//! What a Rune cluster keeps in Redis: counters and arrivals of its joins, locks, timers and what they resume. Every look
+//! asks a bounded number of things, in small pieces; what does not fit in is asked for the next time.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use protocol::{ExecutionId, LineageKey, Millis, NodeId, TimerPurpose, TimerView};
+use redis::{FromRedisValue, ToRedisArgs};
+use serde_json::Value;
+
+use crate::{ObserverError, Read, Reader};
+
+use super::{
+    execution::Execution,
+    wire::{self, Said, Work, lineage_of},
+};
+
+/// Questions of one look.
+const QUESTIONS: usize = 240;
+/// Of these, joins that are looked into, payloads that are opened, and steps through the keys.
+const JOINS: usize = 30;
+const PAYLOADS: usize = 20;
+const STEPS: usize = 5;
+/// Keys of one step.
+const KEYS: usize = 200;
+/// Timers and payloads that are listed; members of one join.
+const TIMERS: usize = 1_000;
+const MEMBERS: u64 = 5_000;
+/// Joins that are remembered to be there.
+const FOUND: usize = 5_000;
+
+pub const TIMER_SET: &str = "scheduler:timers";
+pub const PAYLOAD_HASH: &str = "scheduler:payloads";
+
+/// A join whose state is wanted. An aggregator counts under the name of its split.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Wanted {
+    Items { execution: String, split: String },
+    Branches { execution: String, merge: String },
+}
+
+impl Wanted {
+    /// Where it is kept, without the last part.
+    pub fn prefix(&self) -> String {
+        match self {
+            Self::Items { execution, split } => format!("exec:{execution}:split:{split}"),
+            Self::Branches { execution, merge } => format!("exec:{execution}:node:{merge}"),
+        }
+    }
+
+    /// Told by one of its keys.
+    fn of(key: &str) -> Option<Self> {
+        const ITEMS: [&str; 3] = [":expected", ":results", ":count"];
+        const BRANCHES: [&str; 4] = [":barrier:arrivals", ":barrier:data", ":lock", ":timeout_active"];
+        let rest = key.strip_prefix("exec:")?;
+        let cut = |ends: &[&str]| ends.iter().find_map(|end| rest.strip_suffix(end));
+        if let Some((execution, split)) = cut(&ITEMS).and_then(|rest| rest.split_once(":split:")) {
+            return Some(Self::Items { execution: execution.to_owned(), split: split.to_owned() });
+        }
+        let (execution, merge) = cut(&BRANCHES)?.split_once(":node:")?;
+        Some(Self::Branches { execution: execution.to_owned(), merge: merge.to_owned() })
+    }
+
+    fn execution(&self) -> &str {
+        match self {
+            Self::Items { execution, .. } | Self::Branches { execution, .. } => execution,
+        }
+    }
+}
+
+/// The state of a join, as Redis has it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kept {
+    pub expected: Option<u32>,
+    /// Arrivals, each delivery counted.
+    pub count: Option<u32>,
+    /// The indexes that have arrived; absent where there are too many to list.
+    pub results: Option<BTreeSet<u32>>,
+    pub arrivals: BTreeSet<String>,
+    /// Who was first.
+    pub lock: Option<String>,
+}
+
+/// A timer, or what is left of one.
+#[derive(Clone, Debug)]
+pub struct Timer {
+    pub execution_id: ExecutionId,
+    pub title: String,
+    pub node_id: NodeId,
+    pub name: String,
+    pub key: LineageKey,
+    pub due: Millis,
+    pub set_at: Millis,
+    pub has_timer: bool,
+    /// Since when its payload was seen without a timer.
+    pub alone_since: Option<Millis>,
+}
+
+#[derive(Default)]
+pub struct Seen {
+    cursor: u64,
+    found: BTreeSet<Wanted>,
+    found_in_pass: BTreeSet<Wanted>,
+    kept: HashMap<Wanted, Kept>,
+    turn: usize,
+    timers: BTreeMap<String, Timer>,
+    /// Payloads that are no messages, so that they are not opened again.
+    unreadable: HashSet<String>,
+    /// How many there are, also those that were not opened.
+    pub timers_total: u64,
+    pub payloads_total: u64,
+}
+
+/// Asks as long as there is room.
+struct Asking<'r> {
+    reader: &'r Reader,
+    left: usize,
+}
+
+impl Asking<'_> {
+    async fn ask<T: FromRedisValue>(
+        &mut self,
+        read: Read,
+        arguments: impl ToRedisArgs,
+    ) -> Result<Option<T>, ObserverError> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        match self.reader.ask(read, arguments).await {
+            Ok(answer) => Ok(Some(answer)),
+            // A key of that name that somebody uses for something else is not ours to complain about.
+            Err(ObserverError::Redis(error)) if is_about_one_key(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn is_about_one_key(error: &redis::RedisError) -> bool {
+    matches!(error.kind(), redis::ErrorKind::UnexpectedReturnType | redis::ErrorKind::Parse)
+        || error.code() == Some("WRONGTYPE")
+}
+
+impl Seen {
+    /// Looks into the joins that are wanted and at the timers; the payloads that were opened for the first time are
+    /// returned, for executions that nobody has heard of.
+    pub async fn look(
+        &mut self,
+        reader: &Reader,
+        now: Millis,
+        wanted: &BTreeSet<Wanted>,
+        is_known: impl Fn(&str) -> bool,
+    ) -> Result<Vec<String>, ObserverError> {
+        let mut asking = Asking { reader, left: QUESTIONS };
+        let frozen = self.look_at_timers(&mut asking, now).await?;
+        self.step(&mut asking).await?;
+        let found = self.found.iter().filter(|found| is_known(found.execution()));
+        let wanted: BTreeSet<Wanted> = wanted.iter().chain(found).cloned().collect();
+        self.look_into_joins(&mut asking, wanted).await?;
+        Ok(frozen)
+    }
+
+    pub fn kept(&self, wanted: &Wanted) -> Option<&Kept> {
+        self.kept.get(wanted)
+    }
+
+    pub fn resting(&self) -> impl Iterator<Item = (&String, &Timer)> {
+        self.timers.iter()
+    }
+
+    pub fn timers(&self) -> Vec<TimerView> {
+        let mut timers: Vec<TimerView> = self.timers.values().map(Timer::view).collect();
+        timers.sort_by(|left, right| {
+            (left.due, &left.execution_id, &left.node_id).cmp(&(
+                right.due,
+                &right.execution_id,
+                &right.node_id,
+            ))
+        });
+        timers
+    }
+
+    /// A piece of the way through all keys.
+    async fn step(&mut self, asking: &mut Asking<'_>) -> Result<(), ObserverError> {
+        for _ in 0..STEPS {
+            let arguments = (self.cursor, "MATCH", "exec:*", "COUNT", KEYS);
+            let Some((cursor, keys)) = asking.ask::<(u64, Vec<Vec<u8>>)>(Read::Scan, arguments).await? else {
+                return Ok(());
+            };
+            let names = keys.iter().filter_map(|key| std::str::from_utf8(key).ok());
+            for found in names.filter_map(Wanted::of) {
+                if self.found_in_pass.len() < FOUND {
+                    self.found.insert(found.clone());
+                    self.found_in_pass.insert(found);
+                }
+            }
+            self.cursor = cursor;
+            if cursor == 0 {
+                self.found = std::mem::take(&mut self.found_in_pass);
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    async fn look_into_joins(
+        &mut self,
+        asking: &mut Asking<'_>,
+        wanted: BTreeSet<Wanted>,
+    ) -> Result<(), ObserverError> {
+        self.kept.retain(|known, _| wanted.contains(known));
+        let many = wanted.len();
+        let from = if many == 0 { 0 } else { self.turn % many };
+        for wanted in wanted.iter().cycle().skip(from).take(many.min(JOINS)) {
+            let kept = match wanted {
+                Wanted::Items { .. } => items(asking, &wanted.prefix()).await?,
+                Wanted::Branches { .. } => branches(asking, &wanted.prefix()).await?,
+            };
+            match kept {
+                Some(kept) if kept != Kept::default() => drop(self.kept.insert(wanted.clone(), kept)),
+                Some(_) => drop(self.kept.remove(wanted)),
+                None => break,
+            }
+            self.turn = self.turn.wrapping_add(1);
+        }
+        Ok(())
+    }
+
+    async fn look_at_timers(
+        &mut self,
+        asking: &mut Asking<'_>,
+        now: Millis,
+    ) -> Result<Vec<String>, ObserverError> {
+        let range = (TIMER_SET, 0, TIMERS - 1, "WITHSCORES");
+        let set: Vec<(String, f64)> = asking.ask(Read::ZRange, range).await?.unwrap_or_default();
+        self.timers_total = asking.ask(Read::ZCard, TIMER_SET).await?.unwrap_or_default();
+        self.payloads_total = asking.ask(Read::HLen, PAYLOAD_HASH).await?.unwrap_or_default();
+        let listed = self.payloads_total <= 2 * TIMERS as u64;
+        let payloads: Vec<String> = match listed {
+            true => asking.ask(Read::HKeys, PAYLOAD_HASH).await?.unwrap_or_default(),
+            false => Vec::new(),
+        };
+        let due: HashMap<&str, Millis> = set.iter().map(|(id, due)| (id.as_str(), *due as Millis)).collect();
+        let mut there: HashSet<&str> = due.keys().copied().collect();
+        let mut frozen = Vec::new();
+        let new = due.keys().copied().chain(payloads.iter().map(String::as_str));
+        let is_new = |id: &&str| !self.timers.contains_key(*id) && !self.unreadable.contains(*id);
+        let new: BTreeSet<&str> = new.filter(is_new).collect();
+        for id in new.into_iter().take(PAYLOADS) {
+            let Some(Some(payload)) = asking.ask::<Option<String>>(Read::HGet, (PAYLOAD_HASH, id)).await?
+            else {
+                continue;
+            };
+            match Timer::read(&payload, now) {
+                Some(timer) => {
+                    self.timers.insert(id.to_owned(), timer);
+                    frozen.push(payload);
+                }
+                None if self.unreadable.len() < FOUND => drop(self.unreadable.insert(id.to_owned())),
+                None => {}
+            }
+        }
+        // A payload alone: it was set, or claimed, between two of our questions, or it is lost.
+        for id in payloads.iter().filter(|id| !due.contains_key(id.as_str())) {
+            if !self.timers.contains_key(id) {
+                continue;
+            }
+            there.insert(id);
+            let score = asking.ask::<Option<f64>>(Read::ZScore, (TIMER_SET, id)).await?;
+            if let Some(timer) = self.timers.get_mut(id) {
+                timer.has_timer = !matches!(score, Some(None));
+                timer.alone_since = if timer.has_timer { None } else { timer.alone_since.or(Some(now)) };
+            }
+        }
+        self.timers.retain(|id, _| there.contains(id.as_str()));
+        for (id, due) in due {
+            if let Some(timer) = self.timers.get_mut(id) {
+                (timer.due, timer.has_timer, timer.alone_since) = (due, true, None);
+            }
+        }
+        Ok(frozen)
+    }
+}
+
+/// `None` where there is no more room to ask.
+async fn items(asking: &mut Asking<'_>, prefix: &str) -> Result<Option<Kept>, ObserverError> {
+    if asking.left < 4 {
+        return Ok(None);
+    }
+    let expected = asking.ask::<Option<u32>>(Read::Get, format!("{prefix}:expected")).await?.flatten();
+    let count = asking.ask::<Option<u32>>(Read::Get, format!("{prefix}:count")).await?.flatten();
+    let results = format!("{prefix}:results");
+    let arrived = asking.ask::<u64>(Read::HLen, &results).await?.unwrap_or_default();
+    let results = match arrived {
+        0 => None,
+        1..=MEMBERS => asking.ask::<Vec<String>>(Read::HKeys, &results).await?,
+        _ => None,
+    };
+    let results = results.map(|indexes| indexes.iter().filter_map(|index| index.parse().ok()).collect());
+    Ok(Some(Kept { expected, count, results, ..Kept::default() }))
+}
+
+async fn branches(asking: &mut Asking<'_>, prefix: &str) -> Result<Option<Kept>, ObserverError> {
+    if asking.left < 3 {
+        return Ok(None);
+    }
+    let lock = asking.ask::<Option<String>>(Read::Get, format!("{prefix}:lock")).await?.flatten();
+    let arrivals = format!("{prefix}:barrier:arrivals");
+    let many = asking.ask::<u64>(Read::SCard, &arrivals).await?.unwrap_or_default();
+    let arrivals = match many {
+        1..=MEMBERS => asking.ask::<Vec<String>>(Read::SMembers, &arrivals).await?.unwrap_or_default(),
+        _ => Vec::new(),
+    };
+    Ok(Some(Kept { lock, arrivals: arrivals.into_iter().collect(), ..Kept::default() }))
+}
+
+impl Timer {
+    /// What a frozen message says about itself; what it carries is not kept.
+    fn read(payload: &str, now: Millis) -> Option<Self> {
+        let Ok(Said::Work(work)) = wire::read("workflow.resume", payload.as_bytes()) else { return None };
+        let (name, title) = names(&work);
+        let context: Option<Value> =
+            work.accumulated_context.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let due =
+            context.as_ref().and_then(|context| context.get(format!("${name}"))?.get("resume_at")?.as_i64());
+        let splits = work.lineage_stack.iter().map(|frame| NodeId::from(frame.split_node_id.as_str()));
+        Some(Self {
+            execution_id: work.execution_id.as_str().into(),
+            title,
+            node_id: work.current_node.as_str().into(),
+            name,
+            key: lineage_of(&work.lineage_stack, splits).key(),
+            due: due.unwrap_or(now),
+            set_at: now,
+            has_timer: true,
+            alone_since: None,
+        })
+    }
+
+    fn view(&self) -> TimerView {
+        TimerView {
+            execution_id: self.execution_id.clone(),
+            title: self.title.clone(),
+            node_id: self.node_id.clone(),
+            name: self.name.clone(),
+            key: self.key.clone(),
+            due: self.due,
+            set_at: self.set_at,
+            purpose: TimerPurpose::Rest,
+        }
+    }
+}
+
+/// The name of the node a message is for, and of its workflow.
+fn names(work: &Work<'_>) -> (String, String) {
+    let definition: Option<Value> =
+        work.workflow_definition.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let definition = definition.unwrap_or_default();
+    let nodes = definition["nodes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let node = nodes.iter().find(|node| node["id"].as_str() == Some(&work.current_node));
+    let name = node.and_then(|node| node["name"].as_str()).filter(|name| !name.is_empty());
+    let title = definition["name"].as_str().map(str::to_owned);
+    (
+        name.unwrap_or(&work.current_node).to_owned(),
+        title.unwrap_or_else(|| format!("Workflow {}", work.workflow_id)),
+    )
+}
+
+impl Execution {
+    /// Where Redis keeps what reaches a join.
+    pub fn wanted(&self, join: usize) -> Option<Wanted> {
+        use super::graph::Role;
+        let execution = self.id.to_string();
+        match self.graph.nodes[join].role {
+            Role::Aggregator => {
+                let split = *self.graph.nodes[join].scope.as_ref()?.last()?;
+                Some(Wanted::Items { execution, split: self.graph.nodes[split].id.to_string() })
+            }
+            Role::MergeAll | Role::MergeAny => {
+                Some(Wanted::Branches { execution, merge: self.graph.nodes[join].id.to_string() })
+            }
+            Role::Split | Role::Wait | Role::Conditional(_) | Role::Switch(_) | Role::Plain => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_tell_whose_they_are() {
+        let items = |execution: &str, split: &str| {
+            Some(Wanted::Items { execution: execution.to_owned(), split: split.to_owned() })
+        };
+        let branches = |execution: &str, merge: &str| {
+            Some(Wanted::Branches { execution: execution.to_owned(), merge: merge.to_owned() })
+        };
+        for (key, expected) in [
+            ("exec:e1:split:s:expected", items("e1", "s")),
+            ("exec:e1:split:s:results", items("e1", "s")),
+            ("exec:e1:split:odd:name:count", items("e1", "odd:name")),
+            ("exec:e1:node:m:barrier:arrivals", branches("e1", "m")),
+            ("exec:e1:node:m:lock", branches("e1", "m")),
+            ("exec:e1:node:m:timeout_active", branches("e1", "m")),
+            ("exec:e1:node:m:barrier", None),
+            ("exec:e1", None),
+            ("scheduler:timers", None),
+        ] {
+            assert_eq!(Wanted::of(key), expected, "{key}");
+            if let Some(wanted) = expected {
+                assert!(key.starts_with(&wanted.prefix()), "{key}");
+            }
+        }
+    }
+}

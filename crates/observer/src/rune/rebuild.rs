@@ -1,0 +1,85 @@
+//! What happened before we came, put together from what a message carries along: under the name of each node that came
+//! before it stands what that node has made.
+
+use protocol::{Fact, Millis, NodeStarted};
+use serde_json::Value;
+
+use super::{
+    execution::Execution,
+    graph::Role,
+    track::Turn,
+    wire::{Nanos, Status, WireFrame, Word, Work},
+};
+
+impl Execution {
+    /// A wait that began before we came: its message lies frozen in Redis, with the moment it rests until.
+    pub(super) fn rest_since_before(&mut self, work: &Work<'_>, now: Millis) {
+        let Some(node) = self.graph.node(&work.current_node) else { return };
+        let context: Option<Value> =
+            work.accumulated_context.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let key = format!("${}", self.graph.nodes[node].name);
+        let output = context.as_ref().and_then(|context| context.get(&key)).cloned();
+        let status = Status {
+            workflow_id: String::new(),
+            execution_id: String::new(),
+            node_id: work.current_node.clone(),
+            status: Word::Waiting,
+            parameters: None,
+            output,
+            error: None,
+            executed_at: None,
+            duration_ms: None,
+            lineage_stack: work.lineage_stack.clone(),
+            processed_count: None,
+            used_inputs: None,
+        };
+        self.hear_status(status, now);
+    }
+
+    /// Puts together what happened before we came from what a message carries along.
+    pub fn rebuild(&mut self, work: &Work<'_>, context: &Value, heard: Millis) {
+        let Some(node) = self.graph.node(&work.current_node) else { return };
+        // The node itself is not over: what stands under its name was put there to wait with it.
+        let before = self.graph.upstream(node).split_off(1);
+        for node in before.into_iter().rev() {
+            self.rebuild_node(node, &work.lineage_stack, context, heard);
+        }
+    }
+
+    pub(super) fn rebuild_where_unknown(&mut self, from: usize, work: &Work<'_>, heard: Millis) {
+        let spot = (from, self.graph.lineage(from, &work.lineage_stack));
+        let is_join = self.graph.nodes[from].role.is_join();
+        // Where all was heard, the status comes before the message, or comes yet.
+        if !self.joined_late || is_join || self.tracks.get(&spot).is_some_and(|track| track.visits > 0) {
+            return;
+        }
+        let context = work.accumulated_context.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        if let Some(context) = context {
+            self.rebuild(work, &context, heard);
+        }
+    }
+
+    pub(super) fn rebuild_node(&mut self, node: usize, frames: &[WireFrame], context: &Value, heard: Millis) {
+        let key = format!("${}", self.graph.nodes[node].name);
+        let Some(mut output) = context.get(&key).cloned() else { return };
+        self.secrets.take_from(&mut output);
+        let reached = self.graph.lineage(node, frames);
+        let fires = self.graph.fires_at(node, &reached);
+        let is_wait_going_on = matches!(self.graph.nodes[node].role, Role::Wait)
+            && self.open.get(&node).is_some_and(|open| open.contains(&fires));
+        let has_fired = self.joins.get(&(node, fires.clone())).is_some_and(|join| join.fired > 0);
+        let known = self.tracks.entry((node, fires.clone())).or_default();
+        if known.visits > 0 || is_wait_going_on || has_fired {
+            return;
+        }
+        let at = Nanos::read(None, heard);
+        let Turn::EndsUnbegun { visit } = known.end(Word::Success, at) else { return };
+        let firing = self.firing(node, fires, visit, 1);
+        self.tell(
+            heard,
+            Fact::NodeStarted(NodeStarted { firing: firing.clone(), parameters: None, input: None }),
+        );
+        // What followed from it, and is over, was not heard either.
+        self.succeed(firing, node, at, 0, Some(output), false);
+    }
+}

@@ -1,0 +1,158 @@
+//! Decrypted credentials travel in every message of a Rune cluster. They are taken out here, before anything else sees
+//! the message; where a server repeats one of them, it is taken out there as well.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+/// Shorter ones are words that stand anywhere.
+const SHORTEST: usize = 6;
+/// Secrets of one execution that are looked for.
+const KEPT: usize = 200;
+/// Fields of a credential that are no secret: where it is for, and what it is called.
+const OPEN: [&str; 11] =
+    ["type", "token_type", "host", "port", "field", "key", "username", "user", "email", "from", "url"];
+/// What is left of a credential.
+const LEFT: [&str; 3] = ["id", "name", "type"];
+/// What is in the names of headers that carry secrets.
+const IN_HEADERS: [&str; 7] = ["authorization", "cookie", "token", "secret", "api-key", "apikey", "password"];
+
+/// The secrets of one execution. They are kept to be recognised, and written nowhere.
+#[derive(Default)]
+pub struct Secrets(BTreeSet<String>);
+
+impl Secrets {
+    /// Takes the credentials out of a definition and remembers what they were.
+    pub fn take_from_definition(&mut self, definition: &mut Value) {
+        let Some(nodes) = definition.get_mut("nodes").and_then(Value::as_array_mut) else { return };
+        for node in nodes {
+            if let Some(credentials) = node.get_mut("credentials") {
+                self.reduce(credentials);
+            }
+            if let Some(parameters) = node.get_mut("parameters") {
+                self.take_from_parameters(parameters);
+            }
+        }
+    }
+
+    /// Takes the credentials of tools out of the parameters of a node, and headers that hold a secret themselves.
+    pub fn take_from_parameters(&mut self, parameters: &mut Value) {
+        for list in ["tools", "mcp_servers"] {
+            let Some(entries) = parameters.get_mut(list).and_then(Value::as_array_mut) else { continue };
+            for credentials in entries.iter_mut().filter_map(|entry| entry.get_mut("credentials")) {
+                self.reduce(credentials);
+            }
+        }
+        let headers = parameters.get_mut("headers").and_then(Value::as_object_mut);
+        for (_, value) in headers.into_iter().flatten().filter(|(name, _)| is_secret_header(name)) {
+            if let Value::String(text) = value
+                && !text.contains('$')
+                && !text.starts_with('█')
+            {
+                *text = format!("███ string({})", text.chars().count());
+            }
+        }
+        self.take_from(parameters);
+    }
+
+    /// Takes out what a server, or a node, has repeated.
+    pub fn take_from(&self, value: &mut Value) {
+        if !self.0.is_empty() {
+            self.walk(value);
+        }
+    }
+
+    pub fn take_from_text(&self, text: &mut String) {
+        for secret in &self.0 {
+            if text.contains(secret.as_str()) {
+                *text = text.replace(secret.as_str(), "███");
+            }
+        }
+    }
+
+    /// Leaves of a credential what it is called.
+    fn reduce(&mut self, credentials: &mut Value) {
+        self.learn(credentials, None);
+        let left = match credentials {
+            Value::Object(fields) => fields
+                .iter()
+                .filter(|(name, value)| {
+                    LEFT.contains(&name.as_str()) && !value.is_object() && !value.is_array()
+                })
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect::<Map<String, Value>>(),
+            Value::Null => return,
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
+        };
+        *credentials = Value::Object(left);
+    }
+
+    fn learn(&mut self, value: &Value, name: Option<&str>) {
+        match value {
+            Value::Object(fields) => {
+                for (name, field) in fields.iter().filter(|(name, _)| !LEFT.contains(&name.as_str())) {
+                    self.learn(field, Some(name));
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.learn(item, name)),
+            Value::String(text)
+                if text.len() >= SHORTEST
+                    && self.0.len() < KEPT
+                    && !name.is_some_and(|name| OPEN.contains(&name)) =>
+            {
+                self.0.insert(text.clone());
+            }
+            Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn walk(&self, value: &mut Value) {
+        match value {
+            Value::Object(fields) => fields.values_mut().for_each(|field| self.walk(field)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.walk(item)),
+            Value::String(text) => self.take_from_text(text),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+fn is_secret_header(name: &str) -> bool {
+    let name = name.to_lowercase();
+    IN_HEADERS.iter().any(|word| name.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn credentials_keep_their_name_and_lose_their_values() {
+        let mut secrets = Secrets::default();
+        let mut definition = json!({"nodes": [
+            {"id": "a", "credentials": {"id": "7", "name": "Shop", "type": "api_key",
+                "values": {"value": "hunter2hunter2", "key": "X-Api-Key", "type": "api_key"}}},
+            {"id": "b", "parameters": {
+                "tools": [{"name": "t", "credential": {"id": "8"}, "credentials": {"id": "8", "values": {"token": "tool-secret"}}}],
+                "mcp_servers": [{"name": "m", "credentials": "plain-secret"}],
+                "headers": {"Authorization": "Bearer own", "Accept": "*/*", "X-Token": "$Login.token"}}}
+        ]});
+        secrets.take_from_definition(&mut definition);
+        let left = json!({"id": "7", "name": "Shop", "type": "api_key"});
+        assert_eq!(definition["nodes"][0]["credentials"], left);
+        let parameters = &definition["nodes"][1]["parameters"];
+        assert_eq!(
+            parameters["tools"][0],
+            json!({"name": "t", "credential": {"id": "8"}, "credentials": {"id": "8"}})
+        );
+        assert_eq!(parameters["mcp_servers"][0]["credentials"], json!({}));
+        let headers = json!({"Authorization": "███ string(10)", "Accept": "*/*", "X-Token": "$Login.token"});
+        assert_eq!(parameters["headers"], headers);
+
+        let mut answer =
+            json!({"body": {"you sent": ["key=hunter2hunter2", "api_key", "tool-secret", "plain-secret"]}});
+        secrets.take_from(&mut answer);
+        assert_eq!(answer, json!({"body": {"you sent": ["key=███", "api_key", "███", "███"]}}));
+    }
+}

@@ -1,0 +1,189 @@
+//! The messages of a Rune cluster as they are written there, read leniently: what is not known is passed over, what is
+//! not needed is not taken apart.
+
+use protocol::{Lineage, Millis};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value, value::RawValue};
+
+/// A message that is larger is not read: a broker of today refuses 16 MiB and more.
+pub const LARGEST: usize = 24 * 1024 * 1024;
+
+/// Somebody is to work on a node: the first message of an execution, the next one, or the one behind a wait.
+#[derive(Deserialize)]
+pub struct Work<'b> {
+    #[serde(default)]
+    pub workflow_id: String,
+    pub execution_id: String,
+    pub current_node: String,
+    #[serde(borrow, default)]
+    pub workflow_definition: Option<&'b RawValue>,
+    #[serde(borrow, default)]
+    pub accumulated_context: Option<&'b RawValue>,
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub lineage_stack: Vec<WireFrame>,
+    #[serde(default)]
+    pub from_node: Option<String>,
+    #[serde(default)]
+    pub is_worker_initiated: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct WireFrame {
+    pub split_node_id: String,
+    pub item_index: u32,
+    pub total_items: u32,
+}
+
+#[derive(Deserialize)]
+pub struct Status {
+    #[serde(default)]
+    pub workflow_id: String,
+    pub execution_id: String,
+    pub node_id: String,
+    pub status: Word,
+    #[serde(default)]
+    pub parameters: Option<Value>,
+    #[serde(default)]
+    pub output: Option<Value>,
+    #[serde(default)]
+    pub error: Option<WireError>,
+    #[serde(default)]
+    pub executed_at: Option<String>,
+    #[serde(default)]
+    pub duration_ms: Option<f64>,
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub lineage_stack: Vec<WireFrame>,
+    #[serde(default)]
+    pub processed_count: Option<u32>,
+    #[serde(default)]
+    pub used_inputs: Option<Value>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Word {
+    Running,
+    Success,
+    Failed,
+    Waiting,
+    /// Of a version that is not known.
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct WireError {
+    #[serde(default)]
+    pub message: String,
+    #[serde(default)]
+    pub code: String,
+    #[serde(default)]
+    pub details: Option<Value>,
+}
+
+#[derive(Deserialize)]
+pub struct Completion {
+    #[serde(default)]
+    pub workflow_id: String,
+    pub execution_id: String,
+    pub status: End,
+    #[serde(default)]
+    pub final_context: Option<Value>,
+    #[serde(default)]
+    pub completed_at: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    Completed,
+    Halted,
+    Failed,
+}
+
+impl End {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Halted => "halted",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// What a message is about.
+pub enum Said<'b> {
+    Work(Work<'b>),
+    /// Large next to the others.
+    Status(Box<Status>),
+    Completion(Completion),
+    /// Something of the cluster that says nothing of an execution.
+    Nothing,
+}
+
+/// Told by the routing key; `Err` for what cannot be read.
+pub fn read<'b>(routing_key: &str, body: &'b [u8]) -> Result<Said<'b>, Unreadable> {
+    if body.len() > LARGEST {
+        return Err(Unreadable);
+    }
+    let read = match routing_key {
+        "workflow.execution" | "workflow.resume" | "workflow.worker.initiated" => {
+            serde_json::from_slice(body).map(Said::Work)
+        }
+        "workflow.node.status" => serde_json::from_slice(body).map(Said::Status),
+        "workflow.completion" => serde_json::from_slice(body).map(Said::Completion),
+        _ => return Ok(Said::Nothing),
+    };
+    match read {
+        Ok(Said::Work(work)) if work.execution_id.is_empty() || work.current_node.is_empty() => {
+            Err(Unreadable)
+        }
+        Ok(Said::Status(status)) if status.execution_id.is_empty() => Err(Unreadable),
+        Ok(Said::Completion(completion)) if completion.execution_id.is_empty() => Err(Unreadable),
+        Ok(said) => Ok(said),
+        Err(_) => Err(Unreadable),
+    }
+}
+
+#[derive(Debug)]
+pub struct Unreadable;
+
+/// A moment on the wire, finer than ours: two statuses of one millisecond are still told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Nanos(i128);
+
+impl Nanos {
+    pub fn read(text: Option<&str>, heard: Millis) -> Self {
+        let written = text.and_then(|text| text.parse::<jiff::Timestamp>().ok());
+        Self(written.map_or(i128::from(heard) * 1_000_000, jiff::Timestamp::as_nanosecond))
+    }
+
+    pub fn millis(self) -> Millis {
+        (self.0 / 1_000_000) as Millis
+    }
+}
+
+/// The frames as a lineage, the levels that are given, outermost first.
+pub fn lineage_of(frames: &[WireFrame], splits: impl IntoIterator<Item = protocol::NodeId>) -> Lineage {
+    splits.into_iter().fold(Lineage::default(), |lineage, split| {
+        // A split that was run again has pushed again: the later frame counts.
+        let frame = frames.iter().rev().find(|frame| frame.split_node_id == split.as_str());
+        match frame {
+            Some(frame) => lineage.push(&split, frame.item_index, frame.total_items),
+            None => lineage,
+        }
+    })
+}
+
+pub fn object(value: Option<&Value>) -> Option<&Map<String, Value>> {
+    value.and_then(Value::as_object)
+}
+
+/// Go writes what is empty as `null`.
+fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}

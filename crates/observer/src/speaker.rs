@@ -1,0 +1,82 @@
+//! The dialect that an attached cluster speaks, once that is known.
+
+use std::time::Duration;
+
+use protocol::{
+    BarrierView, ClusterDialect, ExecutionId, Finding, Millis, NodeId, QueueView, TimerView, WorkerView,
+};
+
+use crate::{Dialect, Heard, News, ObserverError, Reader, own::Own, rune::Rune};
+
+pub enum Speaker {
+    Own(Box<Own>),
+    Rune(Box<Rune>),
+}
+
+/// Says the same to whichever it is.
+macro_rules! pass {
+    ($self:ident, $it:ident => $said:expr) => {
+        match $self {
+            Speaker::Own($it) => $said,
+            Speaker::Rune($it) => $said,
+        }
+    };
+}
+
+impl Speaker {
+    pub fn of(dialect: ClusterDialect, prefix: &str, cluster: &str) -> Self {
+        match dialect {
+            ClusterDialect::Runeglass => Self::Own(Box::new(Own::new(prefix))),
+            ClusterDialect::Rune => Self::Rune(Box::new(Rune::new(cluster))),
+        }
+    }
+
+    pub fn dialect(&self) -> ClusterDialect {
+        match self {
+            Self::Own(_) => ClusterDialect::Runeglass,
+            Self::Rune(_) => ClusterDialect::Rune,
+        }
+    }
+}
+
+impl Dialect for Speaker {
+    fn hear(&mut self, heard: &Heard) -> News {
+        pass!(self, it => it.hear(heard))
+    }
+
+    async fn look(&mut self, reader: &Reader, now: Millis) -> Result<News, ObserverError> {
+        pass!(self, it => it.look(reader, now).await)
+    }
+
+    fn findings(&self, now: Millis) -> Vec<Finding> {
+        pass!(self, it => it.findings(now))
+    }
+
+    fn barrier(&self, execution: &ExecutionId, node: &NodeId) -> Option<BarrierView> {
+        pass!(self, it => it.barrier(execution, node))
+    }
+
+    fn timers(&self) -> Vec<TimerView> {
+        pass!(self, it => it.timers())
+    }
+
+    fn pace(&self) -> Duration {
+        pass!(self, it => it.pace())
+    }
+
+    fn found(&mut self, keys: &[String]) {
+        pass!(self, it => it.found(keys));
+    }
+
+    fn told(&mut self, queues: &[QueueView], now: Millis) {
+        pass!(self, it => it.told(queues, now));
+    }
+
+    fn workers(&self) -> Vec<WorkerView> {
+        pass!(self, it => it.workers())
+    }
+
+    fn passed_over(&self) -> u64 {
+        pass!(self, it => it.passed_over())
+    }
+}

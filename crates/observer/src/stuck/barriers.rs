@@ -1,0 +1,122 @@
+//! Joins that hang, open too early, or share what they count with.
+
+use protocol::{Finding, LineageKey, Millis, Rule};
+
+use super::{At, Said, counted, few};
+
+/// What was heard of a branch may be a moment behind what a join knows.
+const GRACE: Millis = 2_000;
+
+/// A join at one key.
+#[derive(Clone, Debug, Default)]
+pub struct Barrier {
+    pub at: At,
+    pub since: Millis,
+    /// Different parts that have arrived.
+    pub arrived: u32,
+    /// What its counter says, where it has one.
+    pub counted: Option<u32>,
+    pub expected: u32,
+    pub missing: Vec<MissingPart>,
+    /// It has fired.
+    pub is_open: bool,
+    /// Where the facts come from, such as a key in Redis.
+    pub evidence: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct MissingPart {
+    /// Such as "item 3" or "the branch from Check".
+    pub what: String,
+    /// Something is under way that could bring it, or nobody can tell.
+    pub still_comes: bool,
+    /// Where its way ended, for people.
+    pub ended: Option<String>,
+}
+
+/// A barrier waits for something that can never come.
+pub fn barrier_cannot_open(barrier: &Barrier, now: Millis) -> Option<Finding> {
+    let lost: Vec<&MissingPart> = barrier.missing.iter().filter(|part| !part.still_comes).collect();
+    if barrier.is_open || lost.is_empty() || now - barrier.since < GRACE {
+        return None;
+    }
+    let names: Vec<String> = lost.iter().map(|part| part.what.clone()).collect();
+    let ended = lost.iter().find_map(|part| part.ended.as_deref());
+    let why = ended.map_or_else(|| "nothing is under way there".to_owned(), str::to_owned);
+    let Barrier { at, arrived, expected, .. } = barrier;
+    let sentence = format!(
+        "{}{} has {arrived} of {expected} and can no longer open: {} will never come, {why}.",
+        at.name,
+        at.where_inside(),
+        few(&names)
+    );
+    let mut evidence = barrier.evidence.clone();
+    evidence.extend(lost.iter().take(20).map(|part| match &part.ended {
+        Some(ended) => format!("{}: {ended}", part.what),
+        None => format!("{}: nothing is under way", part.what),
+    }));
+    let advice = "Start the execution again. To keep it from happening: let every way lead to the join, give \
+                  the join wait_for_any behind a choice, or put the choice behind the join.";
+    Some(at.finding(Rule::BarrierCannotOpen, barrier.since, Said { sentence, evidence, advice }))
+}
+
+/// A counter counts deliveries, not items.
+pub fn counted_twice(barrier: &Barrier) -> Option<Finding> {
+    let Barrier { at, arrived, expected, .. } = barrier;
+    let sentence = match (barrier.is_open, barrier.counted) {
+        (true, _) if arrived < expected => format!(
+            "{}{} opened with {arrived} different parts of {expected}: one was delivered again and counted twice, \
+             and what is missing was taken as null.",
+            at.name,
+            at.where_inside()
+        ),
+        (false, Some(count)) if count > *arrived => format!(
+            "{}{} has counted {count} arrivals of {}: one was delivered again and counted twice, so it opens too \
+             early.",
+            at.name,
+            at.where_inside(),
+            counted(*arrived as usize, "different item")
+        ),
+        _ => return None,
+    };
+    let mut evidence = barrier.evidence.clone();
+    evidence.push(format!("{arrived} different parts of {expected}"));
+    evidence.extend(barrier.missing.iter().take(20).map(|part| format!("missing: {}", part.what)));
+    let advice = "Do not trust the result of this join. Look at the worker that was restarted or lost its \
+                  connection at that time, and start the execution again.";
+    Some(at.finding(Rule::CountedTwice, barrier.since, Said { sentence, evidence, advice }))
+}
+
+/// A counter in Redis, and the fan-outs that count with it.
+#[derive(Clone, Debug, Default)]
+pub struct Counter {
+    pub at: At,
+    pub since: Millis,
+    /// Its name.
+    pub counter: String,
+    /// The keys at which a fan-out uses it at the same time, with its number of items.
+    pub users: Vec<(LineageKey, u32)>,
+}
+
+/// Fan-outs inside each other that share one counter.
+pub fn shared_counter(counter: &Counter) -> Option<Finding> {
+    let Counter { at, users, .. } = counter;
+    if users.len() < 2 {
+        return None;
+    }
+    let totals: Vec<String> = users.iter().map(|(_, total)| total.to_string()).collect();
+    let sentence = format!(
+        "{} fans out {} times at once and all of them share one counter: their items are mixed, and its join opens \
+         with the wrong ones.",
+        at.name,
+        users.len()
+    );
+    let mut evidence = vec![
+        format!("{} has no part that tells the fan-outs apart", counter.counter),
+        format!("expected is overwritten: {}", few(&totals)),
+    ];
+    evidence.extend(users.iter().take(20).map(|(key, total)| format!("{key}: {total} items")));
+    let advice = "Do not trust what comes out of this fan-out. Flatten the data so that one split is enough, or \
+                  run the inner part as a workflow of its own.";
+    Some(at.finding(Rule::SharedCounter, counter.since, Said { sentence, evidence, advice }))
+}

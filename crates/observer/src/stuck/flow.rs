@@ -1,0 +1,159 @@
+//! Ends that are none, messages that nobody takes, and items that lag behind.
+
+use protocol::{Finding, Millis, QueueView, Rule, iso8601};
+
+use super::{At, Said, counted, few, lasting};
+
+/// How long a message may wait in the hands of a worker that does something else.
+const PATIENCE: Millis = 120_000;
+/// So many nodes have begun since it was sent: its queue has moved on without it.
+const OVERTAKEN: u64 = 200;
+/// An item is slow when it takes so many times as long as its peers, and at least this long.
+const SLOWER: i64 = 5;
+const SLOW: Millis = 10_000;
+/// Peers that it takes to tell what is usual.
+const PEERS: usize = 5;
+
+/// What was said about the end of an execution.
+#[derive(Clone, Debug, Default)]
+pub struct Completions {
+    pub at: At,
+    /// Each with its moment, in the order they were heard.
+    pub said: Vec<(String, Millis)>,
+    /// How many, also those that were not kept one by one.
+    pub count: u32,
+    /// What was under way when the first was heard.
+    pub meanwhile: Vec<String>,
+    /// Nodes that have begun behind the first.
+    pub begun_after: u32,
+}
+
+impl Completions {
+    fn evidence(&self) -> Vec<String> {
+        self.said.iter().take(10).map(|(word, at)| format!("{word} at {}", iso8601(*at))).collect()
+    }
+}
+
+pub fn several_completions(completions: &Completions) -> Option<Finding> {
+    let Completions { at, said, count, .. } = completions;
+    if *count < 2 {
+        return None;
+    }
+    let (first, last) = (said.first()?, said.last()?);
+    let last_word = match first.0 == last.0 {
+        true => format!("all say {}", first.0),
+        false => format!("the first says {}, the last {}, and the last one counts there", first.0, last.0),
+    };
+    let sentence = format!("The end was announced {count} times: {last_word}.");
+    let advice = "Read the state of this execution here, not in the cluster's list: every leaf announces an end \
+                  there. One join behind all branches makes it one.";
+    let said = Said { sentence, evidence: completions.evidence(), advice };
+    Some(at.finding(Rule::SeveralCompletions, first.1, said))
+}
+
+pub fn early_completion(completions: &Completions) -> Option<Finding> {
+    let Completions { at, said, meanwhile, begun_after, .. } = completions;
+    let first = said.first()?;
+    if meanwhile.is_empty() && *begun_after == 0 {
+        return None;
+    }
+    let what = match meanwhile.is_empty() {
+        true => format!("{} began behind it", counted(*begun_after as usize, "node")),
+        false => few(meanwhile),
+    };
+    let sentence = format!("The end ({}) was announced while other branches went on: {what}.", first.0);
+    let mut evidence = vec![format!("{} at {}", first.0, iso8601(first.1))];
+    evidence.extend(meanwhile.iter().take(20).cloned());
+    if *begun_after > 0 {
+        evidence.push(format!("{} after it", counted(*begun_after as usize, "start of a node")));
+    }
+    let advice = "Do not take the announced end for the end: what depends on it may start too early. Wait until \
+                  nothing is under way here.";
+    Some(at.finding(Rule::EarlyCompletion, first.1, Said { sentence, evidence, advice }))
+}
+
+/// A message that was sent and not taken up.
+#[derive(Clone, Debug, Default)]
+pub struct Undelivered {
+    pub at: At,
+    pub since: Millis,
+    pub queue: String,
+    /// Messages in its queue and consumers of it, where that is known.
+    pub depth: Option<(u64, u32)>,
+    /// Nodes that have begun since, in the whole cluster.
+    pub overtaken: u64,
+    pub has_dead_letters: bool,
+}
+
+/// A worker that cannot read a message refuses it, and without a dead-letter exchange it is gone.
+pub fn discarded(message: &Undelivered, now: Millis) -> Option<Finding> {
+    let waits = now - message.since;
+    let is_taken = matches!(message.depth, Some((0, 1..)));
+    let is_passed = message.overtaken >= OVERTAKEN && !matches!(message.depth, Some((1.., _)));
+    if message.has_dead_letters || waits < PATIENCE || !(is_taken || is_passed) {
+        return None;
+    }
+    let at = &message.at;
+    let sentence = format!(
+        "The message to {}{} was sent {} ago, is no longer in its queue, and nobody has begun with it: it was refused \
+         and is gone.",
+        at.name,
+        at.where_inside(),
+        lasting(waits)
+    );
+    let mut evidence = vec![format!("{} has no dead-letter exchange", message.queue)];
+    if let Some((messages, consumers)) = message.depth {
+        evidence.push(format!("{messages} messages and {} there", counted(consumers as usize, "consumer")));
+    }
+    evidence.push(format!("{} since", counted(message.overtaken as usize, "start of a node")));
+    let advice = "Look into the log of the workers for a message that could not be decoded, such as a position \
+                  that is no list. Give the queue a dead-letter exchange by a policy, and start the execution again.";
+    Some(at.finding(Rule::Discarded, message.since, Said { sentence, evidence, advice }))
+}
+
+pub fn no_consumer(queue: &QueueView, now: Millis) -> Option<Finding> {
+    if queue.consumers > 0 || queue.messages == 0 || queue.growth <= 0.0 {
+        return None;
+    }
+    let QueueView { name, messages, growth, .. } = queue;
+    let sentence = format!(
+        "{name} grows by {growth:.1} messages a second and nobody consumes it; {} in it by now.",
+        counted(*messages as usize, "message")
+    );
+    let evidence = vec![format!("{messages} messages, 0 consumers")];
+    let advice = "Start the service that consumes this queue, or see why it is not connected.";
+    Some(At::default().finding(Rule::NoConsumer, now, Said { sentence, evidence, advice }))
+}
+
+/// An item that is under way at a node, and how long others took there.
+#[derive(Clone, Debug, Default)]
+pub struct Item {
+    pub at: At,
+    pub since: Millis,
+    pub peers: Vec<Millis>,
+}
+
+pub fn slow_item(item: &Item, now: Millis) -> Option<Finding> {
+    let mut peers = item.peers.clone();
+    peers.sort_unstable();
+    let usual = *peers.get(peers.len() / 2).filter(|_| peers.len() >= PEERS)?;
+    let takes = now - item.since;
+    if takes < SLOW || takes < SLOWER * usual {
+        return None;
+    }
+    let at = &item.at;
+    let sentence = format!(
+        "{}{} runs for {}, where others took {}.",
+        at.name,
+        at.where_inside(),
+        lasting(takes),
+        lasting(usual)
+    );
+    let evidence = vec![
+        format!("{} of the same node, half of them within {}", counted(peers.len(), "item"), lasting(usual)),
+        format!("it began at {}", iso8601(item.since)),
+    ];
+    let advice = "Look at what it asks for and of whom: the same call for another item is fast. A timeout on the \
+                  node keeps one item from holding up all others.";
+    Some(at.finding(Rule::SlowItem, item.since, Said { sentence, evidence, advice }))
+}

@@ -1,0 +1,148 @@
+//! Each rule with a case that fires it and one that nearly does.
+
+use protocol::{Finding, QueueView, Rule};
+
+use super::*;
+
+fn at() -> At {
+    At::node(&"e1".into(), &"n1".into(), LineageKey::default(), "Gather")
+}
+
+fn fires(rule: Rule, found: Option<Finding>, words: &[&str]) {
+    let found = found.unwrap_or_else(|| panic!("{rule:?} does not fire"));
+    assert_eq!(found.rule, rule);
+    for word in words {
+        assert!(found.sentence.contains(word), "{word:?} is not in {:?}", found.sentence);
+    }
+    assert!(found.sentence.ends_with('.') && !found.evidence.is_empty() && !found.advice.is_empty());
+}
+
+fn silent(found: Option<Finding>) {
+    assert_eq!(found, None, "a near miss fires");
+}
+
+fn missing(what: &str, still_comes: bool) -> MissingPart {
+    let ended = (!still_comes).then(|| "its way ended at Check".to_owned());
+    MissingPart { what: what.to_owned(), still_comes, ended }
+}
+
+fn barrier(arrived: u32, counted: u32, expected: u32) -> Barrier {
+    Barrier { at: at(), since: 1_000, arrived, counted: Some(counted), expected, ..Barrier::default() }
+}
+
+#[test]
+fn a_barrier_that_can_no_longer_open() {
+    let hangs =
+        Barrier { missing: vec![missing("item 2", false), missing("item 3", true)], ..barrier(2, 2, 4) };
+    fires(
+        Rule::BarrierCannotOpen,
+        barrier_cannot_open(&hangs, 9_000),
+        &["2 of 4", "item 2", "ended at Check"],
+    );
+    silent(barrier_cannot_open(&hangs, 1_500));
+    let comes = Barrier { missing: vec![missing("item 2", true)], ..barrier(3, 3, 4) };
+    silent(barrier_cannot_open(&comes, 9_000));
+    silent(barrier_cannot_open(&Barrier { is_open: true, ..hangs }, 9_000));
+}
+
+#[test]
+fn an_arrival_that_is_counted_twice() {
+    fires(Rule::CountedTwice, counted_twice(&barrier(1, 2, 3)), &["2 arrivals", "1 different item"]);
+    silent(counted_twice(&barrier(2, 2, 3)));
+    let opened = Barrier { is_open: true, counted: None, ..barrier(2, 0, 3) };
+    fires(Rule::CountedTwice, counted_twice(&opened), &["opened with 2", "of 3", "null"]);
+    silent(counted_twice(&Barrier { arrived: 3, ..opened }));
+}
+
+#[test]
+fn fan_outs_that_share_a_counter() {
+    let users = vec![("outer=0".to_owned(), 2), ("outer=1".to_owned(), 3)];
+    let key = |text: &str| {
+        let (split, index) = text.split_once('=').unwrap();
+        protocol::Lineage::default().push(&split.into(), index.parse().unwrap(), 9).key()
+    };
+    let users = users.into_iter().map(|(text, total)| (key(&text), total)).collect();
+    let shared = Counter { at: at(), since: 5, counter: "exec:e1:split:n1:count".to_owned(), users };
+    fires(Rule::SharedCounter, shared_counter(&shared), &["2 times", "one counter"]);
+    silent(shared_counter(&Counter { users: shared.users[..1].to_vec(), ..shared }));
+}
+
+fn completions(said: &[&str]) -> Completions {
+    let said: Vec<_> = said.iter().zip(1_000..).map(|(word, at)| ((*word).to_owned(), at)).collect();
+    let count = said.len() as u32;
+    Completions { at: at(), said, count, meanwhile: Vec::new(), begun_after: 0 }
+}
+
+#[test]
+fn an_end_that_is_announced_again_or_too_early() {
+    let several = completions(&["halted", "completed"]);
+    fires(Rule::SeveralCompletions, several_completions(&several), &["2 times", "halted", "completed"]);
+    silent(several_completions(&completions(&["completed"])));
+    silent(several_completions(&completions(&[])));
+
+    let early = Completions { meanwhile: vec!["Mail runs".to_owned()], ..completions(&["completed"]) };
+    fires(Rule::EarlyCompletion, early_completion(&early), &["(completed)", "Mail runs"]);
+    let after = Completions { begun_after: 3, ..completions(&["completed"]) };
+    fires(Rule::EarlyCompletion, early_completion(&after), &["3 nodes began"]);
+    silent(early_completion(&completions(&["completed"])));
+}
+
+#[test]
+fn timers_that_do_not_go_on() {
+    let resting =
+        Resting { at: at(), timer: "t".to_owned(), due: 10_000, has_timer: true, alone_since: None };
+    fires(Rule::OverdueTimer, overdue_timer(&resting, 130_000), &["2 min ago", "nobody has claimed"]);
+    silent(overdue_timer(&resting, 11_000));
+    silent(overdue_timer(&Resting { has_timer: false, ..resting.clone() }, 130_000));
+
+    let lost = Resting { has_timer: false, alone_since: Some(20_000), ..resting.clone() };
+    fires(Rule::LostResume, lost_resume(&lost, 30_000), &["never go on"]);
+    silent(lost_resume(&lost, 20_500));
+    silent(lost_resume(&resting, 30_000));
+}
+
+#[test]
+fn queues_and_messages_that_nobody_takes() {
+    let queue = QueueView { name: "workflow.execution".to_owned(), messages: 70, consumers: 0, growth: 2.5 };
+    fires(Rule::NoConsumer, no_consumer(&queue, 5), &["workflow.execution", "2.5", "70 messages"]);
+    silent(no_consumer(&QueueView { consumers: 1, ..queue.clone() }, 5));
+    silent(no_consumer(&QueueView { growth: 0.0, ..queue.clone() }, 5));
+    silent(no_consumer(&QueueView { messages: 0, ..queue }, 5));
+
+    let gone = Undelivered {
+        at: at(),
+        since: 0,
+        queue: "workflow.execution".to_owned(),
+        depth: Some((0, 2)),
+        overtaken: 0,
+        has_dead_letters: false,
+    };
+    fires(Rule::Discarded, discarded(&gone, 180_000), &["Gather", "3 min ago", "is gone"]);
+    silent(discarded(&gone, 60_000));
+    silent(discarded(&Undelivered { depth: Some((3, 2)), ..gone.clone() }, 180_000));
+    silent(discarded(&Undelivered { depth: None, overtaken: 10, ..gone.clone() }, 180_000));
+    silent(discarded(&Undelivered { has_dead_letters: true, ..gone.clone() }, 180_000));
+    let passed = Undelivered { depth: None, overtaken: 900, ..gone };
+    fires(Rule::Discarded, discarded(&passed, 180_000), &["is gone"]);
+}
+
+#[test]
+fn an_item_that_lags_behind() {
+    let item = Item { at: at(), since: 0, peers: vec![900, 1_000, 1_100, 1_200, 90_000] };
+    fires(Rule::SlowItem, slow_item(&item, 60_000), &["runs for 60 s", "took 1 s"]);
+    silent(slow_item(&item, 9_000));
+    silent(slow_item(&Item { peers: vec![20_000; 9], ..item.clone() }, 60_000));
+    silent(slow_item(&Item { peers: vec![1_000; 4], ..item }, 60_000));
+}
+
+#[test]
+fn what_is_lost_comes_before_what_is_slow() {
+    let slow = slow_item(&Item { at: at(), since: 0, peers: vec![1_000; 9] }, 60_000);
+    let lost = lost_resume(
+        &Resting { at: at(), timer: "t".to_owned(), due: 1, has_timer: false, alone_since: Some(2) },
+        60_000,
+    );
+    let mut found: Vec<Finding> = [slow, lost].into_iter().flatten().collect();
+    sort(&mut found);
+    assert_eq!(found.iter().map(|found| found.rule).collect::<Vec<_>>(), [Rule::LostResume, Rule::SlowItem]);
+}

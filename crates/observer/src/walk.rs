@@ -1,0 +1,164 @@
+//! A slow walk through Redis, a few keys at a time: which families of keys there are, how much memory they take, and
+//! whether they would ever go away. A round never ends in a hurry, and the next one begins a while later.
+
+use std::collections::BTreeMap;
+
+use protocol::{KeyFamily, RedisView};
+
+use crate::{ObserverError, Read, Reader, reader::NOTHING};
+
+/// Keys that Redis looks at in one step.
+const STEP: usize = 100;
+/// Keys of a step that are measured.
+const MEASURED: usize = 4;
+/// Families that are told of; a server that others use too may hold anything.
+const MOST_FAMILIES: usize = 40;
+
+#[derive(Default)]
+pub struct Walk {
+    cursor: u64,
+    round: BTreeMap<String, Tally>,
+    /// What the last whole round has found.
+    found: Option<Vec<KeyFamily>>,
+    pub rounds: u64,
+    version: String,
+    used_bytes: u64,
+}
+
+#[derive(Default)]
+struct Tally {
+    keys: u64,
+    measured: u64,
+    bytes: u64,
+    without_end: u64,
+}
+
+impl Walk {
+    /// One step; returns the keys it came by, and whether a round is over.
+    pub async fn step(
+        &mut self,
+        reader: &Reader,
+        prefix: &str,
+    ) -> Result<(Vec<String>, bool), ObserverError> {
+        let pattern = format!("{}*", escaped(prefix));
+        let arguments =
+            [self.cursor.to_string(), "MATCH".to_owned(), pattern, "COUNT".to_owned(), STEP.to_string()];
+        let (cursor, keys): (String, Vec<String>) = reader.ask(Read::Scan, &arguments[..]).await?;
+        let mut measured = 0;
+        for key in &keys {
+            let name = family(prefix, key);
+            if !self.round.contains_key(&name) && self.round.len() >= MOST_FAMILIES {
+                continue;
+            }
+            let tally = self.round.entry(name).or_default();
+            tally.keys += 1;
+            // The first of a family, and a few of every step.
+            if tally.measured == 0 || measured < MEASURED {
+                measured += 1;
+                tally.measure(reader, key).await?;
+            }
+        }
+        self.cursor =
+            cursor.parse().map_err(|_| ObserverError::Odd("a cursor that is no number".to_owned()))?;
+        let over = self.cursor == 0;
+        if over {
+            self.found = Some(told(&std::mem::take(&mut self.round)));
+            self.rounds += 1;
+        }
+        Ok((keys, over))
+    }
+
+    /// What the server says about itself. Where it may not tell, it is not told.
+    pub async fn weigh(&mut self, reader: &Reader) -> Result<(), ObserverError> {
+        let said: String = match reader.ask(Read::Info, NOTHING).await {
+            Ok(said) => said,
+            Err(ObserverError::Redis(error)) if error.code() == Some("NOPERM") => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let field = |name: &str| said.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        self.version = field("redis_version:").unwrap_or_default().to_owned();
+        self.used_bytes = field("used_memory:").and_then(|text| text.parse().ok()).unwrap_or_default();
+        Ok(())
+    }
+
+    pub fn view(&self) -> RedisView {
+        let families = self.found.clone().unwrap_or_else(|| told(&self.round));
+        RedisView { version: self.version.clone(), used_bytes: self.used_bytes, families }
+    }
+}
+
+impl Tally {
+    async fn measure(&mut self, reader: &Reader, key: &str) -> Result<(), ObserverError> {
+        // Both are absent where the key has gone since.
+        let bytes: Option<u64> = reader.ask(Read::MemoryUsage, key).await?;
+        let life: i64 = reader.ask(Read::Ttl, key).await?;
+        if let Some(bytes) = bytes {
+            self.measured += 1;
+            self.bytes += bytes;
+            self.without_end += u64::from(life == -1);
+        }
+        Ok(())
+    }
+}
+
+fn told(round: &BTreeMap<String, Tally>) -> Vec<KeyFamily> {
+    let each = |total: u64, tally: &Tally| match tally.measured {
+        0 => 0,
+        measured => total * tally.keys / measured,
+    };
+    let family = |(pattern, tally): (&String, &Tally)| KeyFamily {
+        pattern: pattern.clone(),
+        keys: tally.keys,
+        bytes: each(tally.bytes, tally),
+        without_end: each(tally.without_end, tally),
+    };
+    let mut families: Vec<KeyFamily> = round.iter().map(family).collect();
+    families.sort_by(|left, right| right.bytes.cmp(&left.bytes).then(left.pattern.cmp(&right.pattern)));
+    families
+}
+
+/// What a key is one of many of: ids become stars.
+fn family(prefix: &str, key: &str) -> String {
+    let rest = key.strip_prefix(prefix).unwrap_or(key);
+    let mut named = false;
+    let parts = rest.split(':').map(|part| {
+        let is_id = std::mem::replace(&mut named, matches!(part, "exec" | "split" | "node"))
+            || part.bytes().any(|byte| byte.is_ascii_digit())
+            || part.len() > 24;
+        match (is_id, part.starts_with('{')) {
+            (true, true) => "{*}",
+            (true, false) => "*",
+            (false, _) => part,
+        }
+    });
+    let parts: Vec<&str> = parts.collect();
+    format!("{prefix}{}", parts.join(":"))
+}
+
+/// Letters that mean something in a pattern.
+fn escaped(prefix: &str) -> String {
+    prefix
+        .chars()
+        .flat_map(|letter| "*?[]\\".contains(letter).then_some('\\').into_iter().chain([letter]))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_told_by_their_family() {
+        for (key, expected) in [
+            ("p.exec:{a-1}:log", "p.exec:{*}:log"),
+            ("p.looks", "p.looks"),
+            ("p.exec:3f2c:split:s:results", "p.exec:*:split:*:results"),
+            ("p.exec:3f2c:node:join:barrier:arrivals", "p.exec:*:node:*:barrier:arrivals"),
+            ("p.scheduler:timers", "p.scheduler:timers"),
+            ("p.user_id_17", "p.*"),
+        ] {
+            assert_eq!(family("p.", key), expected);
+        }
+        assert_eq!(escaped("a*b"), "a\\*b");
+    }
+}

@@ -1,0 +1,211 @@
+//! Looking into a live cluster: how to reach it, what is seen of it as a whole, and what is wrong there. Everything in
+//! here is read; nothing in here can be done to a cluster.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ExecutionId, LineageKey, Millis, NodeId, Problem};
+
+/// Whose workers speak on the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export_to = "protocol.ts")]
+pub enum ClusterDialect {
+    /// Our own.
+    Runeglass,
+    /// The public Rune services.
+    Rune,
+}
+
+/// A cluster by name. The password is not part of it: it is in the keyring, or was typed for this once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[serde(deny_unknown_fields)]
+#[ts(export_to = "protocol.ts")]
+pub struct ClusterConnection {
+    pub name: String,
+    /// One of the colours of the page, chosen so that production looks like production.
+    pub colour: String,
+    /// Without a password.
+    pub amqp: String,
+    /// Without a password.
+    pub redis: String,
+    #[serde(default)]
+    pub prefix: String,
+    /// Found out where absent.
+    #[serde(default)]
+    #[ts(optional = nullable)]
+    pub dialect: Option<ClusterDialect>,
+}
+
+/// What opens a cluster. Where one is absent the keyring is asked.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[serde(default, deny_unknown_fields)]
+#[ts(export_to = "protocol.ts", optional_fields = nullable)]
+pub struct Passwords {
+    pub amqp: Option<String>,
+    pub redis: Option<String>,
+}
+
+/// Says which are there, never what they are.
+impl std::fmt::Debug for Passwords {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let said = |password: &Option<String>| password.as_ref().map(|_| "███");
+        f.debug_struct("Passwords")
+            .field("amqp", &said(&self.amqp))
+            .field("redis", &said(&self.redis))
+            .finish()
+    }
+}
+
+/// One step of trying a connection, in the order in which they were taken.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[ts(export_to = "protocol.ts")]
+pub struct ConnectionStep {
+    /// Such as "RabbitMQ answers" or "may bind to the exchange".
+    pub what: String,
+    /// Absent where it went well.
+    pub problem: Option<Problem>,
+}
+
+/// The attached cluster as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[ts(export_to = "protocol.ts")]
+pub struct ClusterView {
+    pub connection: ClusterConnection,
+    /// Absent until something was seen that tells.
+    pub dialect: Option<ClusterDialect>,
+    pub since: Millis,
+    /// What is unreachable at the moment; the observer keeps trying.
+    pub troubles: Vec<Problem>,
+    pub queues: Vec<QueueView>,
+    pub redis: Option<RedisView>,
+    pub workers: Vec<WorkerView>,
+    /// The most urgent first.
+    pub findings: Vec<Finding>,
+    /// Copies of messages that were seen, and those that were dropped because this machine was too slow.
+    #[ts(type = "number")]
+    pub heard: u64,
+    #[ts(type = "number")]
+    pub dropped: u64,
+    /// When something went by unseen, the latest last.
+    pub gaps: Vec<Gap>,
+    /// Executions that are there and not followed, because there are too many.
+    #[ts(type = "number")]
+    pub passed_over: u64,
+    pub recording: bool,
+    /// Everything that this attachment is able to say to the cluster.
+    pub capabilities: Vec<String>,
+}
+
+/// A time in which something went by unseen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[ts(export_to = "protocol.ts")]
+pub struct Gap {
+    pub from: Millis,
+    /// Absent while it goes on.
+    pub until: Option<Millis>,
+    /// Messages that are known to be missing; those that were sent while nobody was connected are not known.
+    #[ts(type = "number")]
+    pub dropped: u64,
+    /// One sentence.
+    pub why: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[ts(export_to = "protocol.ts")]
+pub struct QueueView {
+    pub name: String,
+    #[ts(type = "number")]
+    pub messages: u64,
+    pub consumers: u32,
+    /// Messages a second since the last looks; below zero while it empties.
+    pub growth: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[ts(export_to = "protocol.ts")]
+pub struct RedisView {
+    pub version: String,
+    #[ts(type = "number")]
+    pub used_bytes: u64,
+    pub families: Vec<KeyFamily>,
+}
+
+/// Keys of one kind, such as `exec:*:split:*:results`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[ts(export_to = "protocol.ts")]
+pub struct KeyFamily {
+    pub pattern: String,
+    #[ts(type = "number")]
+    pub keys: u64,
+    /// Measured on some of them and told for all.
+    #[ts(type = "number")]
+    pub bytes: u64,
+    /// Keys that would never go away by themselves.
+    #[ts(type = "number")]
+    pub without_end: u64,
+}
+
+/// A worker as far as it can be told from outside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[ts(export_to = "protocol.ts")]
+pub struct WorkerView {
+    pub name: String,
+    pub holds: usize,
+    pub last_seen: Millis,
+}
+
+/// What can be wrong with a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ts_rs::TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export_to = "protocol.ts")]
+pub enum Rule {
+    /// A barrier that can no longer open: a branch ended before it.
+    BarrierCannotOpen,
+    /// More arrivals than distinct items: one was delivered again and counted twice.
+    CountedTwice,
+    /// Fan-outs inside each other that share one counter.
+    SharedCounter,
+    SeveralCompletions,
+    /// An end was announced while other branches went on.
+    EarlyCompletion,
+    /// A timer is overdue and nobody has claimed it.
+    OverdueTimer,
+    /// What was to be resumed is there, and the timer is not.
+    LostResume,
+    /// A queue grows and nobody consumes it.
+    NoConsumer,
+    /// Refused messages are gone: the queue has no dead-letter exchange.
+    Discarded,
+    /// An item takes much longer than the others.
+    SlowItem,
+}
+
+/// Something that is wrong, where, and what can be done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[ts(export_to = "protocol.ts")]
+pub struct Finding {
+    pub rule: Rule,
+    pub since: Millis,
+    #[ts(optional = nullable)]
+    pub execution_id: Option<ExecutionId>,
+    #[ts(optional = nullable)]
+    pub node_id: Option<NodeId>,
+    #[ts(optional = nullable)]
+    pub key: Option<LineageKey>,
+    /// One sentence.
+    pub sentence: String,
+    /// What it was told by: keys, counts, messages.
+    pub evidence: Vec<String>,
+    /// What to do about it.
+    pub advice: String,
+}
+
+/// Where an execution was looked at, if it is not one of ours.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[ts(export_to = "protocol.ts")]
+pub struct Observed {
+    pub cluster: String,
+    pub dialect: ClusterDialect,
+    /// It had begun before we came: what was before is put together from what is left of it.
+    pub joined_late: bool,
+}

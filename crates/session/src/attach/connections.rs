@@ -1,0 +1,144 @@
+//! Connections by name, in a file of the user; their passwords in the keyring.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use protocol::{ClusterConnection, Passwords, Problem, ProblemCode};
+
+use super::address;
+use crate::{keyring::Keyring, problem::from_io};
+
+pub struct Connections {
+    file: PathBuf,
+}
+
+impl Connections {
+    pub fn at(file: PathBuf) -> Self {
+        Self { file }
+    }
+
+    /// By name.
+    pub fn list(&self) -> Result<Vec<ClusterConnection>, Problem> {
+        let text = match fs::read_to_string(&self.file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(from_io(&format!("read {}", self.file.display()), &error)),
+        };
+        serde_json::from_str(&text).map_err(|error| {
+            let message = format!("{} holds no connections: {error}", self.file.display());
+            Problem::new(ProblemCode::Infrastructure, message, "mend the file, or move it away")
+        })
+    }
+
+    /// Keeps a connection; one of the same name is replaced.
+    pub fn save(&self, connection: ClusterConnection, given: &Passwords) -> Result<(), Problem> {
+        if connection.name.trim().is_empty() {
+            let message = "a connection needs a name";
+            return Err(Problem::new(ProblemCode::InvalidRequest, message, "for example production"));
+        }
+        let (connection, written) = address::separate(connection)?;
+        let name = connection.name.clone();
+        let mut all = self.list()?;
+        all.retain(|known| known.name != name);
+        all.push(connection);
+        all.sort_by(|left, right| left.name.cmp(&right.name));
+        self.write(&all)?;
+        let passwords =
+            [("amqp", given.amqp.clone().or(written.amqp)), ("redis", given.redis.clone().or(written.redis))];
+        for (which, password) in passwords {
+            let Some(password) = password.filter(|password| !password.is_empty()) else { continue };
+            Keyring::set(&entry(&name, which), &password).map_err(|error| {
+                let message = format!("the connection is kept, its password is not: {error}");
+                Problem::new(ProblemCode::Infrastructure, message, "give the password when you attach")
+            })?;
+        }
+        Ok(())
+    }
+
+    pub fn forget(&self, name: &str) -> Result<(), Problem> {
+        let mut all = self.list()?;
+        let before = all.len();
+        all.retain(|known| known.name != name);
+        if all.len() == before {
+            let message = format!("there is no connection {name:?}");
+            return Err(Problem::new(ProblemCode::NotFound, message, "look at the list of connections"));
+        }
+        self.write(&all)?;
+        for which in ["amqp", "redis"] {
+            // Without a keyring there is nothing in it.
+            if let Err(error) = Keyring::remove(&entry(name, which)) {
+                tracing::debug!(%error, "a password could not be removed");
+            }
+        }
+        Ok(())
+    }
+
+    /// All of it or nothing: a file that is half written would lose every connection.
+    fn write(&self, all: &[ClusterConnection]) -> Result<(), Problem> {
+        let what = format!("write {}", self.file.display());
+        let wrap = |error: io::Error| from_io(&what, &error);
+        if let Some(folder) = self.file.parent() {
+            fs::create_dir_all(folder).map_err(wrap)?;
+        }
+        let text = serde_json::to_string_pretty(all).unwrap_or_default();
+        let fresh = beside(&self.file);
+        fs::write(&fresh, text).map_err(wrap)?;
+        fs::rename(&fresh, &self.file).map_err(wrap)
+    }
+}
+
+fn beside(file: &Path) -> PathBuf {
+    file.with_extension("json.new")
+}
+
+/// The password of a saved connection. A machine without a keyring has none.
+pub fn password(name: &str, which: &str) -> Option<String> {
+    match Keyring::text(&entry(name, which)) {
+        Ok(found) => found,
+        Err(error) => {
+            tracing::debug!(%error, "the keyring does not give the password");
+            None
+        }
+    }
+}
+
+fn entry(name: &str, which: &str) -> String {
+    format!("cluster {name} {which}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_are_kept_by_name_and_without_passwords() {
+        let folder = tempfile::tempdir().unwrap();
+        let connections = Connections::at(folder.path().join("deep").join("connections.json"));
+        assert_eq!(connections.list().unwrap(), []);
+        let mut shop = ClusterConnection {
+            name: "shop".to_owned(),
+            colour: "red".to_owned(),
+            amqp: "amqp://u@h/%2f".to_owned(),
+            redis: "redis://h".to_owned(),
+            prefix: String::new(),
+            dialect: None,
+        };
+        connections.save(shop.clone(), &Passwords::default()).unwrap();
+        shop.colour = "blue".to_owned();
+        connections.save(shop.clone(), &Passwords::default()).unwrap();
+        assert_eq!(connections.list().unwrap(), [shop.clone()]);
+        // Whether or not there is a keyring here, the password is in no file.
+        drop(connections.save(
+            ClusterConnection { amqp: "amqp://u:hunter2@h/%2f".to_owned(), ..shop.clone() },
+            &Passwords::default(),
+        ));
+        assert!(!fs::read_to_string(&connections.file).unwrap().contains("hunter2"));
+        assert!(connections.forget("else").is_err());
+        connections.forget("shop").unwrap();
+        assert_eq!(connections.list().unwrap(), []);
+        let nameless = ClusterConnection { name: " ".to_owned(), ..shop };
+        assert!(connections.save(nameless, &Passwords::default()).is_err());
+    }
+}

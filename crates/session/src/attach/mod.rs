@@ -1,0 +1,291 @@
+//! Looking into a live cluster. What is seen there lies in the store beside our own executions, marked, and is folded
+//! into the same views; nothing that this machine could do to an execution reaches it.
+
+mod address;
+mod connections;
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use observer::{Observer, Sighting};
+use protocol::{
+    BarrierView, ClusterConnection, ClusterDialect, ClusterView, ConnectionStep, Event, ExecutionId, Fact,
+    NodeId, Observed, Passwords, Problem, ProblemCode, Request, Response, WaitBoard,
+};
+use recording::Store;
+use tokio::{sync::mpsc, task::JoinHandle};
+
+pub use connections::Connections;
+
+use crate::{Session, live::Live, problem::from_store};
+
+/// The cluster that a session looks into.
+pub struct Attachment {
+    observer: Observer,
+    keeper: Keeper,
+    tasks: [JoinHandle<()>; 2],
+}
+
+/// Takes in what is seen.
+#[derive(Clone)]
+struct Keeper {
+    store: Arc<Store>,
+    live: Arc<Live>,
+    cluster: String,
+    /// Keep what is seen beyond the end of looking.
+    recording: Arc<AtomicBool>,
+    seen: Arc<Mutex<BTreeSet<ExecutionId>>>,
+}
+
+impl Session {
+    /// Serves what has to do with clusters.
+    pub(crate) async fn call_cluster(&self, request: Request) -> Result<Response, Problem> {
+        match request {
+            Request::Attach { connection, passwords, record } => {
+                let view = self.attach(connection, passwords, record).await?;
+                Ok(Response::Cluster(Some(Box::new(view))))
+            }
+            Request::Detach => self.detach().await.map(|()| Response::Done),
+            Request::Cluster => Ok(Response::Cluster(self.cluster().await.map(Box::new))),
+            Request::KeepObserved { on } => {
+                self.keep_observed(on).await.map(|view| Response::Cluster(Some(Box::new(view))))
+            }
+            Request::TestConnection { connection, passwords } => {
+                self.test_connection(connection, passwords).await.map(Response::ConnectionSteps)
+            }
+            Request::Connections => self.connections.list().map(Response::Connections),
+            Request::SaveConnection { connection, passwords } => {
+                self.connections.save(connection, &passwords).map(|()| Response::Done)
+            }
+            Request::ForgetConnection { name } => self.connections.forget(&name).map(|()| Response::Done),
+            other => Box::pin(self.call(other)).await,
+        }
+    }
+
+    /// Looks into a cluster, and into no other any more. Returns when both servers have let us in.
+    pub async fn attach(
+        &self,
+        connection: ClusterConnection,
+        passwords: Passwords,
+        record: bool,
+    ) -> Result<ClusterView, Problem> {
+        let mut attached = self.attachment.lock().await;
+        if let Some(before) = attached.take() {
+            before.detach().await?;
+        }
+        let address = address::resolve(connection, &passwords)?;
+        let steps = observer::test(&address).await;
+        if let Some(problem) = steps.into_iter().find_map(|step| step.problem) {
+            return Err(problem);
+        }
+        let clock = self.clock.clone();
+        let cluster = address.connection.name.clone();
+        let (observer, seen) = Observer::attach(address, Arc::new(move || clock.now()));
+        let keeper = Keeper {
+            store: Arc::clone(&self.store),
+            live: Arc::clone(&self.live),
+            cluster,
+            recording: Arc::new(AtomicBool::new(record)),
+            seen: Arc::default(),
+        };
+        let attachment = Attachment::begin(observer, keeper, seen);
+        let view = attachment.view();
+        *attached = Some(attachment);
+        Ok(view)
+    }
+
+    /// Stops looking. What was not to be kept is gone afterwards.
+    pub async fn detach(&self) -> Result<(), Problem> {
+        match self.attachment.lock().await.take() {
+            Some(attachment) => attachment.detach().await,
+            None => Ok(()),
+        }
+    }
+
+    /// The cluster that is looked into.
+    pub async fn cluster(&self) -> Option<ClusterView> {
+        self.attachment.lock().await.as_ref().map(Attachment::view)
+    }
+
+    async fn keep_observed(&self, on: bool) -> Result<ClusterView, Problem> {
+        let attached = self.attachment.lock().await;
+        let attachment = attached.as_ref().ok_or_else(not_attached)?;
+        attachment.keeper.keep(on).await?;
+        let view = attachment.view();
+        self.live.cluster_changed(Some(view.clone()));
+        Ok(view)
+    }
+
+    async fn test_connection(
+        &self,
+        connection: ClusterConnection,
+        passwords: Passwords,
+    ) -> Result<Vec<ConnectionStep>, Problem> {
+        Ok(observer::test(&address::resolve(connection, &passwords)?).await)
+    }
+
+    /// What a join on the cluster waits for, where its own state says more than what was seen.
+    pub(crate) async fn observed_barrier(&self, id: &ExecutionId, node: &NodeId) -> Option<BarrierView> {
+        let attached = self.attachment.lock().await;
+        let attachment = attached.as_ref().filter(|attachment| attachment.keeper.has_seen(id))?;
+        attachment.observer.barrier(id, node).await
+    }
+
+    /// Adds what waits for a moment on the cluster and was not heard of.
+    pub(crate) async fn with_observed_timers(&self, mut board: WaitBoard) -> WaitBoard {
+        let attached = self.attachment.lock().await;
+        let Some(attachment) = attached.as_ref() else { return board };
+        let mut more = attachment.observer.timers().await;
+        more.retain(|timer| {
+            let same = |known: &protocol::TimerView| {
+                (&known.execution_id, &known.node_id, &known.key)
+                    == (&timer.execution_id, &timer.node_id, &timer.key)
+            };
+            !board.timers.iter().any(same)
+        });
+        board.total += more.len();
+        board.timers.extend(more);
+        board.timers.sort_by_key(|timer| timer.due);
+        board
+    }
+
+    /// Refuses to touch what runs elsewhere.
+    pub(crate) async fn check_ours(&self, id: &ExecutionId) -> Result<(), Problem> {
+        let standing = self.store.standing(id).await.map_err(|error| from_store(&error))?;
+        match standing.and_then(|(_, observed)| observed) {
+            Some(Observed { cluster, .. }) => Err(Problem::new(
+                ProblemCode::ReadOnly,
+                format!("{id} runs on {cluster}, and is only looked at from here"),
+                "fork it: the fork runs here, with what was seen",
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+fn not_attached() -> Problem {
+    Problem::new(ProblemCode::NotFound, "no cluster is attached", "attach to one first")
+}
+
+impl Attachment {
+    fn begin(observer: Observer, keeper: Keeper, mut seen: mpsc::Receiver<Sighting>) -> Self {
+        let taker = keeper.clone();
+        let taking = tokio::spawn(async move {
+            while let Some(sighting) = seen.recv().await {
+                if let Err(problem) = taker.take_in(sighting).await {
+                    taker.live.report(problem);
+                    return;
+                }
+            }
+        });
+        let teller = keeper.clone();
+        let mut views = observer.view();
+        let telling = tokio::spawn(async move {
+            while views.changed().await.is_ok() {
+                let view = teller.marked(&views.borrow_and_update());
+                teller.live.cluster_changed(Some(view));
+            }
+        });
+        Self { observer, keeper, tasks: [taking, telling] }
+    }
+
+    fn view(&self) -> ClusterView {
+        self.keeper.marked(&self.observer.view().borrow())
+    }
+
+    async fn detach(self) -> Result<(), Problem> {
+        let Self { observer, keeper, tasks: [taking, telling] } = self;
+        observer.detach().await;
+        telling.abort();
+        // What was seen until now is taken in before it is decided what stays.
+        if let Err(error) = taking.await {
+            tracing::debug!(%error, "what was seen last was not taken in");
+        }
+        let seen = std::mem::take(&mut *keeper.seen.lock().unwrap_or_else(PoisonError::into_inner));
+        keeper.live.forget(&seen);
+        keeper.store.remove_passing().await.map_err(|error| from_store(&error))?;
+        keeper.live.cluster_changed(None);
+        Ok(())
+    }
+}
+
+impl Keeper {
+    fn marked(&self, view: &ClusterView) -> ClusterView {
+        ClusterView { recording: self.recording.load(Ordering::Relaxed), ..view.clone() }
+    }
+
+    fn has_seen(&self, id: &ExecutionId) -> bool {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
+    }
+
+    async fn keep(&self, on: bool) -> Result<(), Problem> {
+        self.recording.store(on, Ordering::Relaxed);
+        let seen: Vec<ExecutionId> =
+            self.seen.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect();
+        self.store.keep_observed(&seen, on).await.map_err(|error| from_store(&error))
+    }
+
+    async fn take_in(&self, sighting: Sighting) -> Result<(), Problem> {
+        let Sighting { dialect, mut events } = sighting;
+        events.iter_mut().for_each(|event| self.stamp(event, dialect));
+        let events = self.store.hide_observed(&events);
+        let kept = self.kept_already(&events, dialect).await?;
+        let is_new = |event: &&Event| kept.get(&event.execution_id).is_none_or(|last| event.seq > *last);
+        let new: Vec<Event> = events.iter().filter(is_new).cloned().collect();
+        self.store.append(&new).await.map_err(|error| from_store(&error))?;
+        self.remember(&new).await?;
+        self.live.observe(&events);
+        Ok(())
+    }
+
+    /// Says in the first fact where it was seen. The file it was started from is one of another machine.
+    fn stamp(&self, event: &mut Event, dialect: ClusterDialect) {
+        if let Fact::ExecutionStarted(started) = &mut event.fact {
+            let joined_late = started.observed.as_ref().is_some_and(|observed| observed.joined_late);
+            started.observed = Some(Observed { cluster: self.cluster.clone(), dialect, joined_late });
+            started.path = None;
+        }
+    }
+
+    /// How far executions that begin here are in the store. Logs of ours have one order, so a recording is gone on
+    /// with; what was heard of other workers is told anew.
+    async fn kept_already(
+        &self,
+        events: &[Event],
+        dialect: ClusterDialect,
+    ) -> Result<HashMap<ExecutionId, u64>, Problem> {
+        let mut kept = HashMap::new();
+        for event in events.iter().filter(|event| event.seq == 1) {
+            let id = &event.execution_id;
+            let standing = self.store.standing(id).await.map_err(|error| from_store(&error))?;
+            match (standing, dialect) {
+                (None, _) => {}
+                (Some((_, None)), _) => drop(kept.insert(id.clone(), u64::MAX)),
+                (Some((last, Some(_))), ClusterDialect::Runeglass) => drop(kept.insert(id.clone(), last)),
+                (Some((_, Some(_))), ClusterDialect::Rune) => {
+                    let removed = self.store.remove(std::slice::from_ref(id)).await;
+                    removed.map_err(|error| from_store(&error))?;
+                }
+            }
+        }
+        Ok(kept)
+    }
+
+    async fn remember(&self, events: &[Event]) -> Result<(), Problem> {
+        let begun: Vec<ExecutionId> =
+            events.iter().filter(|event| event.seq == 1).map(|event| event.execution_id.clone()).collect();
+        if begun.is_empty() {
+            return Ok(());
+        }
+        if !self.recording.load(Ordering::Relaxed) {
+            self.store.keep_observed(&begun, false).await.map_err(|error| from_store(&error))?;
+        }
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).extend(begun);
+        Ok(())
+    }
+}

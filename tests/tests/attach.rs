@@ -1,0 +1,240 @@
+//! Looking into a cluster of our own workers: everything is seen, and nothing is changed.
+
+use std::{
+    collections::BTreeSet,
+    io::{BufRead, BufReader, Write},
+    net::TcpStream,
+    process::Stdio,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use protocol::{
+    ClusterDialect, Command, ExecutionId, ExecutionPhase, Fact, FanOutPlace, ForkWish, ProblemCode, Request,
+    Response,
+};
+use recording::{Access, Store};
+use runeglass_tests::{
+    clustered::Servers,
+    runeglass,
+    watched::{Looking, Workers, broker_state, connection, keys, named_by_the_broker},
+};
+use serde_json::{Value, json};
+use session::Keep;
+
+/// Every item rests a little, so that a fan-out can be seen while it goes on.
+fn fan_out(rest_ms: u32) -> Value {
+    json!({
+        "workflow_id": "fan",
+        "nodes": [
+            {"id": "start", "type": "trigger"},
+            {"id": "each", "type": "split", "parameters": {"input_array": "$trigger.items"}},
+            {"id": "work", "type": "simulate", "parameters": {"latency_ms": rest_ms, "output": "{{ $item * 2 }}"}},
+            {"id": "all", "type": "aggregator"}
+        ],
+        "edges": [
+            {"id": "1", "src": "start", "dst": "each"}, {"id": "2", "src": "each", "dst": "work"},
+            {"id": "3", "src": "work", "dst": "all"}
+        ]
+    })
+}
+
+/// Rests for an hour.
+fn patient() -> Value {
+    json!({
+        "workflow_id": "patient",
+        "nodes": [
+            {"id": "start", "type": "trigger"},
+            {"id": "rest", "type": "wait", "parameters": {"amount": 1, "unit": "hours"}},
+            {"id": "say", "type": "log", "parameters": {"message": "done"}}
+        ],
+        "edges": [{"id": "1", "src": "start", "dst": "rest"}, {"id": "2", "src": "rest", "dst": "say"}]
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_runs_there_is_seen_here_and_belongs_to_nobody_here() {
+    let servers = Servers::start();
+    let workers = Workers::start(&servers, "see.").await;
+    let items: Vec<u32> = (0..200).collect();
+    // One has ended and one rests before anybody looks.
+    workers.begin("before", &fan_out(1), json!({"items": [1, 2, 3], "password": "hunter2"})).await;
+    workers.end("before").await;
+    workers.begin("resting", &patient(), json!({})).await;
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = folder.path().join("seen.db");
+    let looking = Looking::open(Keep::At(store.clone())).await;
+    let view = looking.attach(connection(&servers, "see."), false).await;
+    assert!(!view.connection.amqp.contains("guest@") || !view.connection.amqp.contains("guest:guest"));
+    workers.begin("during", &fan_out(20), json!({"items": items})).await;
+    looking.until("during", |view| view.nodes["work"].counts.success > 0).await;
+    let place = FanOutPlace { split: "each".into(), parent: Vec::new() };
+    let execution_id = ExecutionId::from("during");
+    let grid = Request::Items { execution_id: execution_id.clone(), place, since: 0, at: None };
+    let Ok(Response::Items(grid)) = looking.0.call(grid).await else { panic!("a grid") };
+    assert_eq!(grid.total, Some(200));
+    let during = looking.until_ended("during").await;
+    assert_eq!(during.summary.phase, ExecutionPhase::Completed);
+    assert_eq!(during.nodes["work"].counts.success, 200);
+    let observed = during.summary.observed.expect("it is marked");
+    assert_eq!((observed.cluster.as_str(), observed.dialect), ("shop", ClusterDialect::Runeglass));
+    assert!(!observed.joined_late, "its log is whole");
+    assert_eq!(during.summary.path, None, "the file is one of another machine");
+
+    let before = looking.until_ended("before").await;
+    assert_eq!(before.nodes["work"].counts.success, 3);
+    let resting = looking.until("resting", |view| view.nodes["rest"].counts.waiting == 1).await;
+    assert_eq!(resting.summary.phase, ExecutionPhase::Running);
+    let Ok(Response::Waits(board)) = looking.0.call(Request::Waits).await else { panic!("a board") };
+    assert_eq!(board.timers.iter().filter(|timer| timer.execution_id.as_str() == "resting").count(), 1);
+
+    let cluster = looking
+        .until_cluster("queues and keys", |view| {
+            view.queues.len() == 8 && view.redis.as_ref().is_some_and(|redis| !redis.families.is_empty())
+        })
+        .await;
+    assert_eq!(cluster.dialect, Some(ClusterDialect::Runeglass));
+    let work = cluster.queues.iter().find(|queue| queue.name == "see.workflow.execution").expect("listed");
+    assert_eq!(work.consumers, 2);
+    assert!(cluster.heard > 0);
+    let families: Vec<&str> =
+        cluster.redis.as_ref().expect("seen").families.iter().map(|family| family.pattern.as_str()).collect();
+    assert!(families.contains(&"see.exec:{*}:log"), "{families:?}");
+
+    // Nothing can be done to it, only to a fork of it.
+    let cancel = looking.0.call(Request::Cancel { execution_id: "resting".into() }).await;
+    assert_eq!(cancel.map_err(|problem| problem.code), Err(ProblemCode::ReadOnly));
+    let pause = Request::Control { execution_id: "resting".into(), command: Command::Pause };
+    let pause = looking.0.call(pause).await;
+    assert_eq!(pause.map_err(|problem| problem.code), Err(ProblemCode::ReadOnly));
+    let wish = ForkWish::At { position: 1, edit: None, run: Vec::new() };
+    let fork = Request::Fork { execution_id: "before".into(), wish };
+    let Ok(Response::Started { execution_id: forked }) = looking.0.call(fork).await else { panic!("a fork") };
+    let forked = looking.until_ended(forked.as_str()).await;
+    assert_eq!(forked.summary.phase, ExecutionPhase::Completed);
+    assert_eq!(forked.summary.observed, None, "it runs here");
+    assert_eq!(forked.summary.origin.expect("it comes from there").parent.as_str(), "before");
+
+    // Secrets are hidden, also in inputs.
+    let reader = Store::open(&store, Access::Read).await.expect("readable");
+    let events = reader.events(&"before".into()).await.expect("recorded");
+    let Fact::ExecutionStarted(started) = &events[0].fact else { panic!("a start") };
+    assert_eq!(started.input.value()["password"], "███ string(7)");
+    assert!(reader.unfinished().await.expect("read").is_empty(), "nobody here goes on with it");
+
+    // What was not to be kept goes; what is to be kept stays.
+    looking.0.call(Request::Detach).await.expect("detached");
+    assert!(looking.view("during").await.is_none());
+    assert!(looking.view("resting").await.is_none());
+    looking.attach(connection(&servers, "see."), true).await;
+    looking.until_ended("during").await;
+    looking.until("resting", |view| view.nodes["rest"].counts.waiting == 1).await;
+    looking.0.call(Request::Detach).await.expect("detached");
+    assert!(looking.view("during").await.is_some());
+    looking.0.close().await.expect("closed");
+    drop(looking);
+    // Another session goes on with the recording, and with nothing else.
+    let again = Looking::open(Keep::At(store)).await;
+    assert!(again.0.recovered().is_empty());
+    assert_eq!(again.view("resting").await.expect("kept").summary.phase, ExecutionPhase::Running);
+    again.attach(connection(&servers, "see."), true).await;
+    again.until("resting", |view| view.nodes["rest"].counts.waiting == 1).await;
+    again.0.call(Request::Detach).await.expect("detached");
+    workers.close().await;
+}
+
+/// Reads what Redis is asked, by whom, until the connection ends.
+fn monitor(port: u16) -> Arc<Mutex<Vec<String>>> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("connects");
+    stream.write_all(b"MONITOR\r\n").expect("asked");
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&lines);
+    let mut reader = BufReader::new(stream);
+    let mut first = String::new();
+    reader.read_line(&mut first).expect("answered");
+    assert_eq!(first.trim(), "+OK");
+    std::thread::spawn(move || {
+        for line in reader.lines() {
+            let Ok(line) = line else { return };
+            heard.lock().expect("not poisoned").push(line);
+        }
+    });
+    lines
+}
+
+/// The addresses of everybody who is connected.
+async fn clients(servers: &Servers) -> BTreeSet<String> {
+    let client = redis::Client::open(servers.redis.url.as_str()).expect("an address");
+    let mut connection = client.get_multiplexed_async_connection().await.expect("connects");
+    let said: String = redis::cmd("CLIENT").arg("LIST").query_async(&mut connection).await.expect("a list");
+    let address = |line: &str| line.split(' ').find_map(|part| part.strip_prefix("addr=")).map(str::to_owned);
+    said.lines().filter_map(address).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_observer_leaves_no_trace_even_when_it_is_killed() {
+    let servers = Servers::start();
+    let workers = Workers::start(&servers, "").await;
+    let input = json!({"items": (0..50).collect::<Vec<u32>>()});
+    workers.begin("alone", &fan_out(1), input.clone()).await;
+    let alone = workers.end("alone").await;
+    workers.begin("resting", &patient(), json!({})).await;
+    // Statuses are there for a master that has not come yet; nobody may take them away.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let known = clients(&servers).await;
+    let (broker, redis) = (broker_state(&servers), keys(&servers.redis).await);
+    assert!(broker.iter().any(|line| line.starts_with("workflow.node.status")), "{broker:?}");
+
+    let asked = monitor(servers.redis.port);
+    let mut observer = runeglass();
+    observer.args(["attach", "--json", "--amqp", &servers.rabbit.url, "--redis", &servers.redis.url]);
+    let mut observer = observer.stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut lines = BufReader::new(observer.stdout.take().expect("piped")).lines();
+    let saw = |lines: &mut dyn Iterator<Item = std::io::Result<String>>, what: &str| {
+        let found = lines.map_while(Result::ok).any(|line| line.contains(what));
+        assert!(found, "{what} was not seen");
+    };
+    saw(&mut lines, "\"execution_id\":\"resting\"");
+    assert_eq!(named_by_the_broker(&servers).len(), 1, "one queue of its own");
+    assert_eq!(broker_state(&servers), broker, "while it looks");
+    assert_eq!(keys(&servers.redis).await, redis, "while it looks");
+
+    // A second observer, killed while a fan-out goes on, and its results are the same.
+    workers.begin("watched", &fan_out(1), input).await;
+    let watched = workers.end("watched").await;
+    assert_eq!(watched["final_context"], alone["final_context"]);
+    saw(&mut lines, "\"execution_id\":\"watched\"");
+    observer.kill().expect("killed");
+    observer.wait().expect("ended");
+    for _ in 0..100 {
+        if named_by_the_broker(&servers).is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(named_by_the_broker(&servers), Vec::<String>::new(), "its queue went with it");
+
+    let mine = |line: &&String| {
+        let from = line.split(['[', ']']).nth(1).and_then(|who| who.split(' ').nth(1)).unwrap_or_default();
+        !known.contains(from) && from != "lua"
+    };
+    let lines = asked.lock().expect("not poisoned").clone();
+    let own: Vec<&String> = lines.iter().filter(mine).collect();
+    let allowed: Vec<&str> = observer::Read::ALL.iter().map(|read| read.words()[0]).collect();
+    // Our own questions in this test come from other connections too.
+    let of_the_test = ["CLIENT", "KEYS", "DUMP", "PEXPIRETIME", "HELLO"];
+    let mut seen = BTreeSet::new();
+    for line in &own {
+        let command = line.split('"').nth(1).unwrap_or_default().to_uppercase();
+        if !of_the_test.contains(&command.as_str()) {
+            assert!(allowed.contains(&command.as_str()), "{line}");
+            seen.insert(command);
+        }
+    }
+    println!("an observer asked {} times: {seen:?}", own.len());
+    for command in ["TIME", "SCAN", "XRANGE", "ZRANGE", "INFO"] {
+        assert!(seen.contains(command), "{seen:?}");
+    }
+    workers.close().await;
+}

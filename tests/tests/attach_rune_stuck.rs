@@ -1,0 +1,263 @@
+//! The defects of a simulated Rune cluster: what is shown of them, and which rule finds them.
+
+use observer::Dialect;
+use protocol::{ExecutionPhase, Fact, NodeState, Rule};
+use recording::TimerFold;
+use runeglass_tests::rune_cluster::{
+    Published, RuneCluster,
+    watching::{Watching, state, watch},
+    workflows::{condition, fan_out, gather, http, items, log, merge, on_error, split, trigger, workflow},
+};
+use serde_json::{Value, json};
+
+#[test]
+fn a_merge_behind_a_choice_hangs_and_says_so() {
+    let nodes = vec![
+        trigger(),
+        condition("c", "$trigger.n > 5", "yes", "no"),
+        log("yes"),
+        log("no"),
+        merge("m", "wait_for_all"),
+        log("end"),
+    ];
+    let workflow = workflow(nodes, "start>c c>yes c>no yes>m no>m m>end");
+    let (cluster, watching) = watch(&workflow, json!({"n": 9}), |_| {});
+    let view = watching.view();
+    assert_eq!(view.summary.phase, ExecutionPhase::Running);
+    assert_eq!(state(&view, "m"), NodeState::WaitingBarrier);
+    assert!(view.edges["c-no"].skipped && !view.edges["c-yes"].skipped);
+    assert_eq!((state(&view, "yes"), state(&view, "no")), (NodeState::Success, NodeState::Idle));
+    let findings = watching.findings(10_000);
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings[0].rule, Rule::BarrierCannotOpen);
+    assert!(findings[0].sentence.contains("the branch from No"), "{}", findings[0].sentence);
+    let barrier = watching.rune.barrier(&"x".into(), &"m".into()).expect("a join");
+    assert_eq!((barrier.places[0].arrived, barrier.places[0].expected), (1, 2));
+    assert!(barrier.verdict.expect("a sentence").contains("no longer open"));
+    assert!(cluster.keys.0.contains_key("exec:x:node:m:barrier:arrivals"), "and the keys stay for ever");
+    assert_eq!(
+        TimerFold::replay(watching.events()).expect("a fold").timers().count(),
+        0,
+        "no deadline ends it"
+    );
+}
+
+#[test]
+fn a_failure_without_a_lineage_is_placed_where_only_one_item_can_be_meant() {
+    let (_, watching) = watch(&fan_out(), items(3), |cluster| {
+        cluster.answer("http://shop/0", 50, Ok(json!(1)));
+        cluster.answer("http://shop/1", 20, Err("refused"));
+        cluster.answer("http://shop/2", 60, Ok(json!(1)));
+    });
+    // All three ran when it failed; the item in the context of the halt tells which it was.
+    assert_eq!(watching.grid("s", &[]), "sAs");
+    let view = watching.view();
+    assert_eq!(view.nodes["fetch"].counts.failed, 1);
+    assert_eq!(view.summary.phase, ExecutionPhase::Running, "the aggregator waits for what never comes");
+    let rules = watching.rules(10_000);
+    assert_eq!(rules, [Rule::BarrierCannotOpen, Rule::EarlyCompletion]);
+    let hangs = &watching.findings(10_000)[0];
+    assert!(
+        hangs.sentence.contains("item 1") && hangs.sentence.contains("failed at Fetch"),
+        "{}",
+        hangs.sentence
+    );
+}
+
+#[test]
+fn a_failure_that_could_be_of_two_items_says_so() {
+    let same = json!({"items": [{"id": 1}, {"id": 1}, {"id": 2}]});
+    let mut cluster = RuneCluster::new();
+    cluster.answer("http://shop/1", 20, Err("refused"));
+    cluster.answer("http://shop/2", 10, Ok(json!(1)));
+    cluster.start("x", &fan_out(), Some(same));
+    cluster.run();
+    let mut watching = Watching::new();
+    let messages = cluster.published();
+    let failed = |message: &&Published| message.is_status() && message.json()["status"] == "failed";
+    let first = messages.iter().position(|message| failed(&message)).expect("one fails");
+    let halted = first + 1;
+    watching.hear(&messages[..=halted]);
+    let said = watching.events().iter().find_map(|event| match &event.fact {
+        Fact::NodeFailed(failed) => Some((failed.firing.lineage.clone(), failed.error.details.clone())),
+        _ => None,
+    });
+    let (lineage, details) = said.expect("it is told, with or without a place");
+    assert!(lineage.is_root());
+    assert_eq!(details.expect("details")["one_of"], json!(["s=0", "s=1"]));
+    watching.hear(&messages[halted + 1..]);
+    assert_eq!(watching.view().nodes["fetch"].counts.failed, 2);
+}
+
+#[test]
+fn an_ignored_failure_goes_on_where_it_happened() {
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger.items"),
+        on_error(http("fetch", "http://shop/$item.id"), "ignore", ""),
+        log("note"),
+        gather("a"),
+    ];
+    let workflow = workflow(nodes, "start>s s>fetch fetch>note note>a");
+    let same = json!({"items": [{"id": 1}, {"id": 1}, {"id": 2}]});
+    let (_, watching) = watch(&workflow, same, |cluster| cluster.answer("http://shop/1", 20, Err("refused")));
+    let view = watching.view();
+    assert_eq!(view.summary.phase, ExecutionPhase::Completed);
+    assert_eq!((view.nodes["fetch"].counts.failed, view.nodes["note"].counts.success), (2, 3));
+    let places: Vec<String> = watching
+        .events()
+        .iter()
+        .filter_map(|event| match &event.fact {
+            Fact::NodeFailed(failed) => Some(failed.firing.lineage.key().to_string()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(places, ["s=0", "s=1"], "the message that follows tells whose it was");
+}
+
+#[test]
+fn ends_that_are_announced_at_every_leaf_are_one() {
+    let nodes = vec![trigger(), log("fork"), http("slow", "http://slow"), log("quick"), log("last")];
+    let workflow = workflow(nodes, "start>fork fork>quick fork>slow slow>last");
+    let mut cluster = RuneCluster::new();
+    cluster.answer("http://slow", 5_000, Ok(json!(1)));
+    cluster.start("x", &workflow, None);
+    cluster.run_for(1_000);
+    let mut watching = Watching::new();
+    assert_eq!(watching.catch_up(&cluster).view().summary.phase, ExecutionPhase::Running, "slow still runs");
+    assert_eq!(watching.rules(0), [Rule::EarlyCompletion]);
+    cluster.run();
+    let view = watching.catch_up(&cluster).view();
+    assert_eq!(view.summary.phase, ExecutionPhase::Completed);
+    let ends = watching.events().iter().filter(|event| matches!(event.fact, Fact::ExecutionEnded(_))).count();
+    assert_eq!(ends, 1);
+    assert_eq!(watching.rules(0), [Rule::EarlyCompletion, Rule::SeveralCompletions]);
+}
+
+#[test]
+fn a_halt_is_not_undone_by_a_sibling_that_went_well() {
+    let nodes = vec![trigger(), log("fork"), http("bad", "http://bad"), http("good", "http://good")];
+    let workflow = workflow(nodes, "start>fork fork>bad fork>good");
+    let (_, watching) = watch(&workflow, json!({}), |cluster| {
+        cluster.answer("http://bad", 5, Err("refused"));
+        cluster.answer("http://good", 500, Ok(json!(1)));
+    });
+    let view = watching.view();
+    assert_eq!(view.summary.phase, ExecutionPhase::Halted, "although the last completion says completed");
+    assert_eq!(view.summary.error.expect("why").node_id.expect("where").as_str(), "bad");
+    assert!(watching.rules(0).contains(&Rule::SeveralCompletions));
+}
+
+#[test]
+fn nested_splits_share_a_counter() {
+    let nodes = vec![
+        trigger(),
+        split("o", "$trigger.rows"),
+        split("i", "$item"),
+        log("work"),
+        gather("inner"),
+        gather("outer"),
+    ];
+    let workflow = workflow(nodes, "start>o o>i i>work work>inner inner>outer");
+    let (cluster, watching) = watch(&workflow, json!({"rows": [[1, 2], [3, 4, 5]]}), |_| {});
+    assert_eq!(watching.grid("o", &[]).len(), 2);
+    assert_eq!((watching.grid("i", &[0]).len(), watching.grid("i", &[1]).len()), (2, 3));
+    let findings = watching.findings(10_000);
+    let shared = findings.iter().find(|found| found.rule == Rule::SharedCounter).expect("it is found");
+    assert!(shared.evidence.iter().any(|line| line.contains("exec:x:split:i:count")), "{shared:?}");
+    assert_eq!(shared.evidence.iter().filter(|line| line.starts_with("o=")).count(), 2);
+    let view = watching.view();
+    assert!(view.nodes["inner"].counts.failed + view.nodes["outer"].counts.failed > 0);
+    assert!(cluster.keys.0.keys().any(|key| key.starts_with("exec:x:split:i:")), "keys are left behind");
+}
+
+#[test]
+fn one_fan_out_after_the_other_shares_nothing() {
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger.items"),
+        log("w"),
+        gather("a"),
+        split("t", "$trigger.items"),
+        log("x"),
+        gather("b"),
+    ];
+    let workflow = workflow(nodes, "start>s s>w w>a a>t t>x x>b");
+    let (_, watching) = watch(&workflow, items(3), |_| {});
+    assert_eq!(watching.view().summary.phase, ExecutionPhase::Completed);
+    assert_eq!((watching.grid("s", &[]), watching.grid("t", &[])), ("sss".to_owned(), "sss".to_owned()));
+    assert_eq!(watching.rules(10_000), []);
+}
+
+#[test]
+fn an_item_that_is_delivered_again_is_counted_twice() {
+    let (_, watching) = watch(&fan_out(), items(3), |cluster| {
+        cluster.answer("http://shop/2", 800, Ok(json!("late")));
+        cluster.faults.redelivered.insert(("a".to_owned(), Some(0)));
+    });
+    let twice = watching.findings(10_000).into_iter().find(|found| found.rule == Rule::CountedTwice);
+    let twice = twice.expect("it is found");
+    assert!(twice.sentence.contains("opened with 2 different parts of 3"), "{}", twice.sentence);
+    assert_eq!(watching.output("a")["aggregated"][2], Value::Null);
+    assert_eq!(watching.view().nodes["a"].counts.failed, 1, "the real one finds no counter any more");
+}
+
+#[test]
+fn a_node_that_is_delivered_again_has_run_twice() {
+    let workflow = workflow(vec![trigger(), log("mail"), log("end")], "start>mail mail>end");
+    let (_, watching) = watch(&workflow, json!({}), |cluster| {
+        cluster.faults.redelivered.insert(("mail".to_owned(), None));
+    });
+    let view = watching.view();
+    assert_eq!((view.nodes["mail"].counts.success, view.nodes["end"].counts.success), (2, 2));
+    assert!(watching.rules(0).contains(&Rule::SeveralCompletions));
+}
+
+#[test]
+fn a_branch_that_ends_before_the_aggregator_keeps_it_from_opening() {
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger.items"),
+        condition("c", "$item.id < 2", "keep", ""),
+        log("keep"),
+        gather("a"),
+    ];
+    let workflow = workflow(nodes, "start>s s>c c>keep keep>a");
+    let (_, watching) = watch(&workflow, items(3), |_| {});
+    let hangs = &watching.findings(10_000)[0];
+    assert_eq!(hangs.rule, Rule::BarrierCannotOpen);
+    assert!(hangs.sentence.contains("item 2 will never come, its way ended at C"), "{}", hangs.sentence);
+    assert_eq!(watching.view().summary.phase, ExecutionPhase::Running);
+}
+
+#[test]
+fn a_message_that_was_refused_is_gone() {
+    let workflow = workflow(vec![trigger(), log("a"), log("b")], "start>a a>b");
+    let (_, mut watching) = watch(&workflow, json!({}), |cluster| {
+        cluster.faults.discarded.insert("b".to_owned());
+    });
+    assert_eq!(state(&watching.view(), "b"), NodeState::Queued);
+    assert_eq!(watching.rules(600_000), [], "without the queue nobody can tell");
+    let queue =
+        protocol::QueueView { name: "workflow.execution".to_owned(), messages: 0, consumers: 2, growth: 0.0 };
+    watching.rune.told(&[queue.clone()], 0);
+    assert_eq!(watching.rules(600_000), [Rule::Discarded]);
+    assert_eq!(watching.rules(10_000), [], "a worker may hold it in its hands");
+    watching.rune.told(&[protocol::QueueView { messages: 5, ..queue.clone() }], 0);
+    assert_eq!(watching.rules(600_000), [], "it is still in the queue");
+    watching.rune.told(&[protocol::QueueView { messages: 5, consumers: 0, growth: 1.5, ..queue }], 0);
+    assert_eq!(watching.rules(600_000), [Rule::NoConsumer]);
+}
+
+#[test]
+fn an_item_that_lags_behind_is_named() {
+    let mut cluster = RuneCluster::new();
+    cluster.answer("http://shop/6", 600_000, Ok(json!("late")));
+    cluster.start("x", &fan_out(), Some(items(8)));
+    cluster.run_for(60_000);
+    let mut watching = Watching::new();
+    watching.catch_up(&cluster);
+    let slow = &watching.findings(0)[0];
+    assert_eq!(slow.rule, Rule::SlowItem);
+    assert_eq!(slow.key.as_ref().map(|key| key.as_str()), Some("s=6"));
+}
