@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use crate::{
-    Address, Dialect, Heard, Now, ObserverError, Read, Reader, detect,
+    Address, Dialect, EVERYTHING, Heard, Now, ObserverError, Read, Reader, detect,
     reader::NOTHING,
     speaker::Speaker,
     tap::{self, Arrived, Counters, Hearing, Tap},
@@ -74,12 +74,16 @@ impl Observer {
         let (asks, asked) = mpsc::channel(WAITING);
         let view = watch::Sender::new(Arc::new(empty(&address, now())));
         let mut tasks = JoinSet::new();
+        let told = address.connection.dialect;
+        let speaker = told.map(|dialect| Speaker::of(dialect, &address.connection));
+        let wanted = watch::Sender::new(speaker.as_ref().map_or(EVERYTHING, Dialect::wants));
         let tap = Tap {
             url: address.amqp.clone(),
             prefix: address.connection.prefix.clone(),
             now: Arc::clone(&now),
             counters: Arc::clone(&counters),
             hearing: hearing.clone(),
+            wanted: wanted.subscribe(),
             closed: closed.subscribe(),
         };
         tasks.spawn(tap.listen(inbox));
@@ -91,10 +95,8 @@ impl Observer {
             reader: None,
             redis_problem: None,
             pause: FIRST_PAUSE,
-            speaker: address
-                .connection
-                .dialect
-                .map(|dialect| Speaker::of(dialect, &address.connection.prefix)),
+            speaker,
+            wanted,
             unknown: VecDeque::new(),
             walk: Walk::default(),
             hearing: hearing.subscribe(),
@@ -146,6 +148,7 @@ struct Looker {
     redis_problem: Option<Problem>,
     pause: Duration,
     speaker: Option<Speaker>,
+    wanted: watch::Sender<&'static [&'static str]>,
     unknown: VecDeque<Heard>,
     walk: Walk,
     hearing: watch::Receiver<Hearing>,
@@ -180,7 +183,10 @@ impl Looker {
                     next_look = Instant::now() + self.after(looked);
                 }
                 _ = views.tick() => self.show(),
-                Ok(()) = hearing.changed() => self.hear_of_queues(&hearing.borrow_and_update().clone()),
+                Ok(()) = hearing.changed() => {
+                    let heard = hearing.borrow_and_update().clone();
+                    self.hear_of_queues(&heard).await;
+                }
                 count = arriving.recv_many(&mut together, TOGETHER), if !arriving.is_closed() => {
                     if count > 0 && self.hear(together.drain(..)).await.is_err() {
                         return;
@@ -265,9 +271,13 @@ impl Looker {
     /// From now on it is known whose workers they are; what was heard before is understood now.
     async fn recognise(&mut self, told: Option<ClusterDialect>) {
         let Some(dialect) = told else { return };
-        let mut speaker = Speaker::of(dialect, &self.prefix);
+        let mut speaker = Speaker::of(dialect, &self.view.borrow().connection);
         let events: Vec<Event> =
             self.unknown.drain(..).flat_map(|heard| speaker.hear(&heard).events).collect();
+        self.wanted.send_if_modified(|wanted| {
+            let before = std::mem::replace(wanted, speaker.wants());
+            before != *wanted
+        });
         self.speaker = Some(speaker);
         self.hand_over(events).await;
     }
@@ -323,7 +333,7 @@ impl Looker {
         }
     }
 
-    fn hear_of_queues(&mut self, hearing: &Hearing) {
+    async fn hear_of_queues(&mut self, hearing: &Hearing) {
         let now = self.moment();
         self.gaps.connected(hearing.connected, now);
         if hearing.overflowed {
@@ -333,13 +343,8 @@ impl Looker {
                 "our queue was full, so the broker has dropped copies; how many is not known",
             );
         }
-        if self.speaker.is_none()
-            && let Some(dialect) = detect::by_queues(hearing, &self.prefix)
-        {
-            // Nothing was understood so far, so nothing is handed over here.
-            let mut speaker = Speaker::of(dialect, &self.prefix);
-            self.unknown.drain(..).for_each(|heard| drop(speaker.hear(&heard)));
-            self.speaker = Some(speaker);
+        if self.speaker.is_none() {
+            self.recognise(detect::by_queues(hearing, &self.prefix)).await;
         }
         let before = std::mem::take(&mut self.queues);
         for (name, depth) in &hearing.queues {
@@ -363,7 +368,7 @@ impl Looker {
         }
         let queues: Vec<QueueView> = self.queues.values().map(|(queue, _)| queue.clone()).collect();
         if let Some(speaker) = &mut self.speaker {
-            speaker.told(&queues, now);
+            speaker.queues(&queues);
         }
     }
 

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use protocol::{
-    BarrierView, ClusterDialect, ExecutionId, Finding, Millis, NodeId, QueueView, TimerView, WorkerView,
+    BarrierView, ClusterConnection, ClusterDialect, ExecutionId, Finding, Millis, NodeId, QueueView,
+    TimerView, WorkerView,
 };
 
-use crate::{Dialect, Heard, News, ObserverError, Reader, own::Own};
+use crate::{Dialect, EVERYTHING, Heard, News, ObserverError, Reader, own::Own};
 
 pub enum Speaker {
     Own(Box<Own>),
@@ -25,9 +26,9 @@ macro_rules! pass {
 }
 
 impl Speaker {
-    pub fn of(dialect: ClusterDialect, prefix: &str) -> Self {
+    pub fn of(dialect: ClusterDialect, connection: &ClusterConnection) -> Self {
         match dialect {
-            ClusterDialect::Runeglass => Self::Own(Box::new(Own::new(prefix))),
+            ClusterDialect::Runeglass => Self::Own(Box::new(Own::new(&connection.prefix))),
             ClusterDialect::Rune => Self::Foreign(dialect),
         }
     }
@@ -68,6 +69,10 @@ impl Dialect for Speaker {
         pass!(self, own => own.timers(), Vec::new())
     }
 
+    fn wants(&self) -> &'static [&'static str] {
+        pass!(self, own => own.wants(), EVERYTHING)
+    }
+
     fn pace(&self) -> Duration {
         pass!(self, own => own.pace(), Duration::from_secs(5))
     }
@@ -76,8 +81,8 @@ impl Dialect for Speaker {
         pass!(self, own => own.found(keys), ());
     }
 
-    fn told(&mut self, queues: &[QueueView], now: Millis) {
-        pass!(self, own => own.told(queues, now), ());
+    fn queues(&mut self, queues: &[QueueView]) {
+        pass!(self, own => own.queues(queues), ());
     }
 
     fn workers(&self) -> Vec<WorkerView> {

@@ -50,7 +50,7 @@ pub struct ExecutionStarted {
     /// The execution it was forked from, where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// Where it was looked at, if it does not run here.
+    /// Where it was looked at, if it is not one of ours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<Observed>,
 }
