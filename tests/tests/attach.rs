@@ -91,13 +91,14 @@ async fn what_runs_there_is_seen_here_and_belongs_to_nobody_here() {
 
     let cluster = looking
         .until_cluster("queues and keys", |view| {
-            view.queues.len() == 8 && view.redis.as_ref().is_some_and(|redis| !redis.families.is_empty())
+            view.heard > 0
+                && view.queues.len() == 8
+                && view.redis.as_ref().is_some_and(|redis| !redis.families.is_empty())
         })
         .await;
     assert_eq!(cluster.dialect, Some(ClusterDialect::Runeglass));
     let work = cluster.queues.iter().find(|queue| queue.name == "see.workflow.execution").expect("listed");
     assert_eq!(work.consumers, 2);
-    assert!(cluster.heard > 0);
     let families: Vec<&str> =
         cluster.redis.as_ref().expect("seen").families.iter().map(|family| family.pattern.as_str()).collect();
     assert!(families.contains(&"see.exec:{*}:log"), "{families:?}");
@@ -105,11 +106,11 @@ async fn what_runs_there_is_seen_here_and_belongs_to_nobody_here() {
     // Nothing can be done to it, only to a fork of it.
     let cancel = looking.0.call(Request::Cancel { execution_id: "resting".into() }).await;
     assert_eq!(cancel.map_err(|problem| problem.code), Err(ProblemCode::ReadOnly));
-    let pause = Request::Control { execution_id: "resting".into(), command: Command::Pause };
+    let pause = Request::Control { execution_id: "resting".into(), command: Box::new(Command::Pause) };
     let pause = looking.0.call(pause).await;
     assert_eq!(pause.map_err(|problem| problem.code), Err(ProblemCode::ReadOnly));
-    let wish = ForkWish::At { position: 1, edit: None, run: Vec::new() };
-    let fork = Request::Fork { execution_id: "before".into(), wish };
+    let wish = Box::new(ForkWish::At { position: 1, edit: None, run: Vec::new() });
+    let fork = Request::Fork { execution_id: "before".into(), wish, path: None };
     let Ok(Response::Started { execution_id: forked }) = looking.0.call(fork).await else { panic!("a fork") };
     let forked = looking.until_ended(forked.as_str()).await;
     assert_eq!(forked.summary.phase, ExecutionPhase::Completed);

@@ -103,11 +103,15 @@ async fn a_flood_is_counted_and_does_not_fill_the_memory() {
     looking.attach(connection(&servers, ""), false).await;
     workers.begin("before", &hello(), json!({})).await;
     looking.until_ended("before").await;
-    let before = looking.cluster().await.heard;
+    // Of our own workers only completions are copied; of others everything is.
+    let listening = Looking::open(Keep::Nowhere).await;
+    let theirs = ClusterConnection { dialect: Some(ClusterDialect::Rune), ..connection(&servers, "") };
+    listening.attach(theirs, false).await;
+    let before = listening.until_cluster("it listens", |view| !view.queues.is_empty()).await.heard;
     let memory = resident();
 
     // A key that no queue of the cluster is bound to: the copies are ours alone.
-    let (connection, channel) = publisher(&servers).await;
+    let (publishing, channel) = publisher(&servers).await;
     let body = json!({"execution_id": "nobody", "padding": "x".repeat(1_000)}).to_string();
     let began = tokio::time::Instant::now();
     let (mut sent, mut most) = (0u64, 0u64);
@@ -126,7 +130,7 @@ async fn a_flood_is_counted_and_does_not_fill_the_memory() {
     workers.begin("after", &hello(), json!({})).await;
     looking.until_ended("after").await;
     tokio::time::sleep(Duration::from_secs(3)).await;
-    let view = looking.cluster().await;
+    let view = listening.cluster().await;
     println!(
         "flood: {sent} messages made at {rate:.0} per s; {} heard, {} dropped here, memory grew by {} MiB at most, {} gaps",
         view.heard - before,
@@ -139,22 +143,23 @@ async fn a_flood_is_counted_and_does_not_fill_the_memory() {
     if view.dropped > 0 {
         assert!(!view.gaps.is_empty(), "what was dropped is told");
     }
-    drop(connection);
+    drop(publishing);
 
     // Garbage, and messages that are larger than anybody's.
-    let (connection, channel) = publisher(&servers).await;
+    let (publishing, channel) = publisher(&servers).await;
     publish(&channel, "workflow.node.status", b"\xff\xfe garbage").await;
     publish(&channel, "workflow.garbage", b"[1, 2").await;
     publish(&channel, "workflow.garbage", br#"{"execution_id": "{}:*"}"#).await;
     publish(&channel, "workflow.garbage", &vec![b'x'; 50 << 20]).await;
     let large =
         |view: &protocol::ClusterView| view.gaps.iter().any(|gap| gap.why.contains("larger than 16 MiB"));
-    looking.until_cluster("the large one is told", large).await;
+    listening.until_cluster("the large one is told", large).await;
     workers.begin("last", &hello(), json!({})).await;
     assert_eq!(looking.until_ended("last").await.summary.phase, ExecutionPhase::Completed);
     looking.0.close().await.expect("closed");
+    listening.0.close().await.expect("closed");
     workers.close().await;
-    drop(connection);
+    drop(publishing);
 }
 
 #[tokio::test(flavor = "multi_thread")]

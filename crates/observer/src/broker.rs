@@ -38,7 +38,14 @@ pub struct Copies {
     pub consumer: Consumer,
     /// The broker has named it.
     pub queue: String,
-    _channel: Channel,
+    channel: Channel,
+}
+
+impl Copies {
+    /// Wants no more; the queue goes.
+    pub async fn end(self) -> Result<(), ObserverError> {
+        in_time("RabbitMQ", self.channel.close(200, ShortString::from("heard enough"))).await
+    }
 }
 
 /// How a queue is doing.
@@ -61,25 +68,27 @@ impl Broker {
 
     /// Makes a queue of our own and has it get copies of everything with a routing key that fits. It goes when the
     /// connection goes, whatever happens to us.
-    pub async fn listen(&self, exchange: &str, routing_keys: &str) -> Result<Copies, ObserverError> {
+    pub async fn listen(&self, exchange: &str, routing_keys: &[String]) -> Result<Copies, ObserverError> {
         let channel = in_time("RabbitMQ", self.connection.create_channel()).await?;
         let ours =
             QueueDeclareOptions { exclusive: true, auto_delete: true, ..QueueDeclareOptions::default() };
         let declared = channel.queue_declare(ShortString::from(""), ours, bounds());
         let queue = in_time("RabbitMQ", declared).await?.name().clone();
-        let bound = channel.queue_bind(
-            queue.clone(),
-            ShortString::from(exchange),
-            ShortString::from(routing_keys),
-            QueueBindOptions::default(),
-            FieldTable::default(),
-        );
-        in_time("RabbitMQ", bound).await?;
+        for key in routing_keys {
+            let bound = channel.queue_bind(
+                queue.clone(),
+                ShortString::from(exchange),
+                ShortString::from(key.as_str()),
+                QueueBindOptions::default(),
+                FieldTable::default(),
+            );
+            in_time("RabbitMQ", bound).await?;
+        }
         let options = BasicConsumeOptions { no_ack: true, exclusive: true, ..BasicConsumeOptions::default() };
         let consumed =
             channel.basic_consume(queue.clone(), ShortString::from(""), options, FieldTable::default());
         let consumer = in_time("RabbitMQ", consumed).await?;
-        Ok(Copies { consumer, queue: queue.to_string(), _channel: channel })
+        Ok(Copies { consumer, queue: queue.to_string(), channel })
     }
 
     /// How a queue is doing; `None` where there is none of that name.

@@ -20,6 +20,9 @@ pub struct News {
     pub events: Vec<Event>,
 }
 
+/// Everything that workers say.
+pub const EVERYTHING: &[&str] = &["workflow.#"];
+
 /// Futures are awaited by one task, in turn: a dialect keeps its state without locks.
 pub trait Dialect: Send {
     /// Pure: the same messages in the same order give the same events.
@@ -41,6 +44,14 @@ pub trait Dialect: Send {
     /// Everything that waits for a moment.
     fn timers(&self) -> Vec<TimerView>;
 
+    /// What the broker says about its queues, told whenever it was asked: some rules need it.
+    fn queues(&mut self, _queues: &[QueueView]) {}
+
+    /// Which messages are worth a copy: every copy is work for the broker.
+    fn wants(&self) -> &'static [&'static str] {
+        EVERYTHING
+    }
+
     /// How long until the next look is worth it.
     fn pace(&self) -> Duration {
         Duration::from_secs(1)
@@ -48,9 +59,6 @@ pub trait Dialect: Send {
 
     /// Keys that a slow walk through Redis has come by.
     fn found(&mut self, _keys: &[String]) {}
-
-    /// Queues as they are now.
-    fn told(&mut self, _queues: &[QueueView], _now: Millis) {}
 
     /// Workers as far as they can be told from outside.
     fn workers(&self) -> Vec<WorkerView> {

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use protocol::{ClusterConnection, Millis};
 
-pub use dialect::{Dialect, Heard, News};
+pub use dialect::{Dialect, EVERYTHING, Heard, News};
 pub use observer::{Observer, Sighting};
 pub use reader::{Read, Reader};
 pub use steps::test;

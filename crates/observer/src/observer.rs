@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use crate::{
-    Address, Dialect, Heard, Now, ObserverError, Read, Reader, detect,
+    Address, Dialect, EVERYTHING, Heard, Now, ObserverError, Read, Reader, detect,
     reader::NOTHING,
     speaker::Speaker,
     tap::{self, Arrived, Counters, Hearing, Tap},
@@ -74,28 +74,29 @@ impl Observer {
         let (asks, asked) = mpsc::channel(WAITING);
         let view = watch::Sender::new(Arc::new(empty(&address, now())));
         let mut tasks = JoinSet::new();
+        let told = address.connection.dialect;
+        let speaker = told.map(|dialect| Speaker::of(dialect, &address.connection));
+        let wanted = watch::Sender::new(speaker.as_ref().map_or(EVERYTHING, Dialect::wants));
         let tap = Tap {
             url: address.amqp.clone(),
             prefix: address.connection.prefix.clone(),
             now: Arc::clone(&now),
             counters: Arc::clone(&counters),
             hearing: hearing.clone(),
+            wanted: wanted.subscribe(),
             closed: closed.subscribe(),
         };
         tasks.spawn(tap.listen(inbox));
         let looker = Looker {
             prefix: address.connection.prefix.clone(),
-            cluster: address.connection.name.clone(),
             redis: address.redis,
             now,
             offset: 0,
             reader: None,
             redis_problem: None,
             pause: FIRST_PAUSE,
-            speaker: address
-                .connection
-                .dialect
-                .map(|dialect| Speaker::of(dialect, &address.connection.prefix, &address.connection.name)),
+            speaker,
+            wanted,
             unknown: VecDeque::new(),
             walk: Walk::default(),
             hearing: hearing.subscribe(),
@@ -139,8 +140,6 @@ impl Observer {
 
 struct Looker {
     prefix: String,
-    /// The name of the cluster, for people.
-    cluster: String,
     redis: String,
     now: Now,
     /// How far the clock of Redis, by which workers go, is from ours.
@@ -149,6 +148,7 @@ struct Looker {
     redis_problem: Option<Problem>,
     pause: Duration,
     speaker: Option<Speaker>,
+    wanted: watch::Sender<&'static [&'static str]>,
     unknown: VecDeque<Heard>,
     walk: Walk,
     hearing: watch::Receiver<Hearing>,
@@ -184,8 +184,8 @@ impl Looker {
                 }
                 _ = views.tick() => self.show(),
                 Ok(()) = hearing.changed() => {
-                    let told = hearing.borrow_and_update().clone();
-                    self.hear_of_queues(&told).await;
+                    let heard = hearing.borrow_and_update().clone();
+                    self.hear_of_queues(&heard).await;
                 }
                 count = arriving.recv_many(&mut together, TOGETHER), if !arriving.is_closed() => {
                     if count > 0 && self.hear(together.drain(..)).await.is_err() {
@@ -271,9 +271,13 @@ impl Looker {
     /// From now on it is known whose workers they are; what was heard before is understood now.
     async fn recognise(&mut self, told: Option<ClusterDialect>) {
         let Some(dialect) = told else { return };
-        let mut speaker = Speaker::of(dialect, &self.prefix, &self.cluster);
+        let mut speaker = Speaker::of(dialect, &self.view.borrow().connection);
         let events: Vec<Event> =
             self.unknown.drain(..).flat_map(|heard| speaker.hear(&heard).events).collect();
+        self.wanted.send_if_modified(|wanted| {
+            let before = std::mem::replace(wanted, speaker.wants());
+            before != *wanted
+        });
         self.speaker = Some(speaker);
         self.hand_over(events).await;
     }
@@ -364,7 +368,7 @@ impl Looker {
         }
         let queues: Vec<QueueView> = self.queues.values().map(|(queue, _)| queue.clone()).collect();
         if let Some(speaker) = &mut self.speaker {
-            speaker.told(&queues, now);
+            speaker.queues(&queues);
         }
     }
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use protocol::{
-    BarrierView, ClusterDialect, ExecutionId, Finding, Millis, NodeId, QueueView, TimerView, WorkerView,
+    BarrierView, ClusterConnection, ClusterDialect, ExecutionId, Finding, Millis, NodeId, QueueView,
+    TimerView, WorkerView,
 };
 
 use crate::{Dialect, Heard, News, ObserverError, Reader, own::Own, rune::Rune};
@@ -24,10 +25,10 @@ macro_rules! pass {
 }
 
 impl Speaker {
-    pub fn of(dialect: ClusterDialect, prefix: &str, cluster: &str) -> Self {
+    pub fn of(dialect: ClusterDialect, connection: &ClusterConnection) -> Self {
         match dialect {
-            ClusterDialect::Runeglass => Self::Own(Box::new(Own::new(prefix))),
-            ClusterDialect::Rune => Self::Rune(Box::new(Rune::new(cluster))),
+            ClusterDialect::Runeglass => Self::Own(Box::new(Own::new(&connection.prefix))),
+            ClusterDialect::Rune => Self::Rune(Box::new(Rune::new(connection.name.as_str()))),
         }
     }
 
@@ -60,6 +61,10 @@ impl Dialect for Speaker {
         pass!(self, it => it.timers())
     }
 
+    fn wants(&self) -> &'static [&'static str] {
+        pass!(self, it => it.wants())
+    }
+
     fn pace(&self) -> Duration {
         pass!(self, it => it.pace())
     }
@@ -68,8 +73,8 @@ impl Dialect for Speaker {
         pass!(self, it => it.found(keys));
     }
 
-    fn told(&mut self, queues: &[QueueView], now: Millis) {
-        pass!(self, it => it.told(queues, now));
+    fn queues(&mut self, queues: &[QueueView]) {
+        pass!(self, it => it.queues(queues));
     }
 
     fn workers(&self) -> Vec<WorkerView> {

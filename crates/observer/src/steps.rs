@@ -10,7 +10,7 @@ pub async fn test(address: &Address) -> Vec<ConnectionStep> {
     let mut steps = Vec::new();
     if let Some(broker) = tried(&mut steps, "RabbitMQ lets us in", Broker::connect(&address.amqp).await) {
         let exchange = cluster::exchange(prefix);
-        let listening = broker.listen(&exchange, &format!("{prefix}workflow.#")).await;
+        let listening = broker.listen(&exchange, &[format!("{prefix}workflow.#")]).await;
         let what = format!("a queue of our own gets copies from the exchange {exchange}");
         if tried(&mut steps, &what, listening).is_some() {
             let queue = cluster::Queue::Execution.name(prefix);

@@ -71,6 +71,8 @@ pub struct Tap {
     pub now: Now,
     pub counters: Arc<Counters>,
     pub hearing: watch::Sender<Hearing>,
+    /// What is worth a copy, without the prefix.
+    pub wanted: watch::Receiver<&'static [&'static str]>,
     pub closed: watch::Receiver<bool>,
 }
 
@@ -122,25 +124,33 @@ impl Tap {
         room: &Arc<Semaphore>,
     ) -> Result<(), ObserverError> {
         let broker = Broker::connect(&self.url).await?;
-        let copies =
-            broker.listen(&cluster::exchange(&self.prefix), &format!("{}workflow.#", self.prefix)).await?;
-        self.hearing.send_modify(|hearing| (hearing.problem, hearing.connected) = (None, true));
-        let queue = copies.queue.clone();
+        let exchange = cluster::exchange(&self.prefix);
         let mut closed = self.closed.clone();
-        let ended = tokio::select! {
-            ended = self.take_in(copies, inbox, room) => ended,
-            ended = self.ask(&broker, &queue) => ended,
-            () = is_closed(&mut closed) => Ok(()),
-        };
-        if ended.is_ok() {
+        loop {
+            let wanted = *self.wanted.borrow_and_update();
+            let keys: Vec<String> = wanted.iter().map(|key| format!("{}{key}", self.prefix)).collect();
+            let mut copies = broker.listen(&exchange, &keys).await?;
+            self.hearing.send_modify(|hearing| (hearing.problem, hearing.connected) = (None, true));
+            let queue = copies.queue.clone();
+            let mut wishes = self.wanted.clone();
+            tokio::select! {
+                ended = self.take_in(&mut copies, inbox, room) => ended?,
+                ended = self.ask(&broker, &queue) => ended?,
+                // Other copies are wanted, in another queue.
+                Ok(()) = wishes.changed() => {
+                    copies.end().await?;
+                    continue;
+                }
+                () = is_closed(&mut closed) => {}
+            }
             broker.close().await;
+            return Ok(());
         }
-        ended
     }
 
     async fn take_in(
         &self,
-        mut copies: Copies,
+        copies: &mut Copies,
         inbox: &mpsc::Sender<Arrived>,
         room: &Arc<Semaphore>,
     ) -> Result<(), ObserverError> {

@@ -54,7 +54,7 @@ pub struct ExecutionSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional = nullable)]
     pub origin: Option<Origin>,
-    /// Where it was looked at, if it does not run here: then nothing can be done to it, only to a fork of it.
+    /// Where it was looked at, if it is not one of ours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional = nullable)]
     pub observed: Option<Observed>,

@@ -30,11 +30,17 @@ pub enum Followed {
     },
 }
 
+/// What is to be expected of an execution.
+pub enum More {
+    /// There is more in its log already.
+    Now,
+    /// It has just moved.
+    Soon,
+    Nothing,
+}
+
 pub enum Taken {
-    /// There may be more to read.
-    Followed {
-        more: bool,
-    },
+    Followed(More),
     Ended,
     /// There is no such execution.
     Nothing,
@@ -70,10 +76,10 @@ pub async fn read(
 ) -> Result<Taken, ObserverError> {
     let behind = known.as_ref().map_or(0, Followed::position);
     let found = entries(reader, prefix, id, behind).await?;
-    let more = found.len() >= CHUNK;
     if found.is_empty() {
         return at_rest(reader, prefix, id, known.as_ref(), now, events).await;
     }
+    let more = if found.len() >= CHUNK { More::Now } else { More::Soon };
     let followed = match known {
         Some(known) => known,
         None => match begin(reader, prefix, id, &found, definition, now, events).await? {
@@ -91,7 +97,7 @@ pub async fn read(
             return Ok(Taken::Ended);
         }
     }
-    Ok(Taken::Followed { more })
+    Ok(Taken::Followed(more))
 }
 
 /// In front of the first facts that are left.
@@ -175,12 +181,12 @@ async fn at_rest(
         (Some(_), Some("completed")) => ExecutionStatus::Completed,
         (Some(_), Some("failed")) => ExecutionStatus::Failed,
         (Some(_), Some("halted")) | (None, _) => ExecutionStatus::Halted,
-        (Some(_), _) => return Ok(Taken::Followed { more: false }),
+        (Some(_), _) => return Ok(Taken::Followed(More::Nothing)),
     };
     let message = match (position, missed) {
         (None, _) => "its log is gone from Redis; what came of it is not known".to_owned(),
         // It ends with this very fact, which comes with the next look.
-        (Some(_), 0) => return Ok(Taken::Followed { more: false }),
+        (Some(_), 0) => return Ok(Taken::Followed(More::Nothing)),
         (Some(_), missed) => {
             format!("the last {missed} events were not seen: they were gone from Redis before they were read")
         }

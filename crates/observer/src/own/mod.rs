@@ -15,7 +15,7 @@ use protocol::{
 use serde::Deserialize;
 
 use crate::{Dialect, Heard, News, ObserverError, Read, Reader};
-use follow::{Followed, Taken};
+use follow::{Followed, More, Taken};
 
 /// Executions followed at once; more are counted.
 const MOST_FOLLOWED: usize = 1_000;
@@ -23,9 +23,9 @@ const MOST_FOLLOWED: usize = 1_000;
 const CHUNKS_PER_LOOK: usize = 20;
 /// Ends that are remembered, so that a late hint does not bring an execution back.
 const MOST_ENDED: usize = 20_000;
-/// Executions without a hint that are looked at in a second, in turn: a hint may have been missed.
-const LOOKED_AFTER: usize = 20;
-const LIST_EVERY: Millis = 1_000;
+/// Executions that are looked after at once, in turn.
+const LOOKED_AFTER: usize = 50;
+const LIST_EVERY: Millis = 500;
 const HINTED_PACE: Duration = Duration::from_millis(100);
 const USUAL_PACE: Duration = Duration::from_millis(500);
 /// A look that is due for so long is one that nobody takes.
@@ -48,6 +48,7 @@ pub struct Own {
     /// Definitions out of messages of executions whose log we have not seen.
     definitions: HashMap<ExecutionId, Payload>,
     listed_at: Millis,
+    looked_at: Millis,
     /// Looks that nobody takes, with the moment they were due.
     overdue: Vec<(ExecutionId, Millis)>,
     queues: BTreeMap<String, (QueueView, Option<Millis>)>,
@@ -73,7 +74,8 @@ impl Own {
             ended_order: VecDeque::new(),
             passed_over: HashSet::new(),
             definitions: HashMap::new(),
-            listed_at: Millis::MIN,
+            listed_at: 0,
+            looked_at: 0,
             overdue: Vec::new(),
             queues: BTreeMap::new(),
             workers: BTreeMap::new(),
@@ -98,19 +100,20 @@ impl Own {
         now: Millis,
         events: &mut Vec<Event>,
     ) -> Result<(), ObserverError> {
-        let mut chunks = 0;
-        while chunks < CHUNKS_PER_LOOK {
-            let Some(id) = self.hinted.pop_first() else { return Ok(()) };
-            chunks += 1;
+        let mut hot = Vec::new();
+        for _ in 0..CHUNKS_PER_LOOK {
+            let Some(id) = self.hinted.pop_first() else { break };
             let mut known = self.followed.remove(&id);
             let definition = self.definitions.get(&id);
             let taken = follow::read(reader, &self.prefix, &id, &mut known, definition, now, events).await;
             match taken {
-                Ok(Taken::Followed { more }) => {
+                Ok(Taken::Followed(more)) => {
                     self.definitions.remove(&id);
                     self.followed.extend(known.map(|known| (id.clone(), known)));
-                    if more {
-                        self.hinted.insert(id);
+                    match more {
+                        More::Now => drop(self.hinted.insert(id)),
+                        More::Soon => hot.push(id),
+                        More::Nothing => {}
                     }
                 }
                 Ok(Taken::Ended) => self.remember_end(id),
@@ -122,10 +125,13 @@ impl Own {
                 Err(error) => {
                     self.followed.extend(known.map(|known| (id.clone(), known)));
                     self.hinted.insert(id);
+                    self.hinted.extend(hot);
                     return Err(error);
                 }
             }
         }
+        // What has just moved will move again.
+        self.hinted.extend(hot);
         Ok(())
     }
 
@@ -222,7 +228,8 @@ impl Dialect for Own {
 
     async fn look(&mut self, reader: &Reader, now: Millis) -> Result<News, ObserverError> {
         let mut news = News::default();
-        if now - self.listed_at >= LIST_EVERY || self.listed_at == Millis::MIN {
+        self.looked_at = now;
+        if now - self.listed_at >= LIST_EVERY {
             self.list(reader, now).await?;
             self.look_after_some(reader, now).await?;
             self.listed_at = now;
@@ -251,6 +258,12 @@ impl Dialect for Own {
         Vec::new()
     }
 
+    /// The facts are in the log, so copies of work and statuses would only cost the broker its time. What ends is told,
+    /// because its log goes soon; what goes on is looked after.
+    fn wants(&self) -> &'static [&'static str] {
+        &["workflow.completion"]
+    }
+
     fn pace(&self) -> Duration {
         if self.hinted.is_empty() { USUAL_PACE } else { HINTED_PACE }
     }
@@ -263,7 +276,8 @@ impl Dialect for Own {
         }
     }
 
-    fn told(&mut self, queues: &[QueueView], now: Millis) {
+    fn queues(&mut self, queues: &[QueueView]) {
+        let now = self.looked_at;
         let worked = [Queue::Execution, Queue::Timeout].map(|queue| queue.name(&self.prefix));
         let mut told = BTreeMap::new();
         for queue in queues.iter().filter(|queue| worked.contains(&queue.name)) {

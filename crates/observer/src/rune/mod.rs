@@ -358,7 +358,7 @@ impl Dialect for Rune {
         self.redis.timers()
     }
 
-    fn told(&mut self, queues: &[QueueView], _now: Millis) {
+    fn queues(&mut self, queues: &[QueueView]) {
         self.queues = queues.to_vec();
     }
 
