@@ -172,12 +172,11 @@ impl Execution {
         }
         self.place_by_context(completion.final_context.as_ref());
         self.place_failures(heard + PATIENCE);
-        let meanwhile = self.meanwhile();
-        let completions = &mut self.completions;
-        if completions.count == 0 {
-            completions.meanwhile = meanwhile;
-            completions.first_at = Some(at);
+        if self.completions.count == 0 {
+            self.completions.meanwhile = self.meanwhile();
+            self.completions.first_at = Some(at);
         }
+        let completions = &mut self.completions;
         completions.count += 1;
         completions.worst = completions.worst.max(Some(completion.status));
         if completions.said.len() < KEPT {
@@ -389,8 +388,8 @@ impl Execution {
         let name = |node: usize| self.title_of(node).to_owned();
         let open = self.open.iter().filter(|(_, places)| !places.is_empty());
         let mut found: BTreeSet<String> = open.map(|(node, _)| format!("{} runs", name(*node))).collect();
-        found
-            .extend(self.queued.keys().map(|(node, _)| format!("a message to {} is under way", name(*node))));
+        let sent: BTreeSet<usize> = self.queued.keys().map(|(node, _)| *node).collect();
+        found.extend(sent.into_iter().map(|node| format!("a message to {} is under way", name(node))));
         let waits = self.joins.iter().filter(|(_, join)| join.waits);
         found.extend(waits.map(|((node, _), join)| {
             format!("{} waits with {} of {}", name(*node), join.said, join.expected)

@@ -132,11 +132,11 @@ impl Store {
         rows.iter().map(|row| self.decode(row.get::<&str, _>(0))).collect()
     }
 
-    /// Executions that were started and have not ended, oldest first. Those that were only looked at are not ours to go
-    /// on with.
+    /// Executions of this machine that were started and have not ended, oldest first. Those that run elsewhere are
+    /// nobody's to go on with.
     pub async fn unfinished(&self) -> Result<Vec<ExecutionId>, StoreError> {
         let query = "SELECT execution_id FROM executions WHERE ended_at IS NULL \
-                     AND json_extract(summary, '$.observed') IS NULL ORDER BY id";
+                     AND summary ->> '$.observed' IS NULL ORDER BY id";
         let rows = sqlx::query(query)
             .fetch_all(&self.readers)
             .await
