@@ -5,7 +5,7 @@ use observer::Dialect;
 use protocol::{ExecutionPhase, ExecutionView, Fact, ForkWish, NodeState, Rule, WhyIgnored};
 use recording::{Access, Store, TimerFold, ViewFold};
 use runeglass_tests::rune_cluster::{
-    RuneCluster,
+    Published, RuneCluster,
     watching::{Watching, state, watch},
     workflows::{
         condition, fan_out, gather, http, items, log, merge, node, on_error, split, trigger, wait, workflow,
@@ -299,4 +299,31 @@ async fn what_was_observed_can_be_forked_with_its_answers() {
     assert_eq!(all[1]["body"], json!({"stock": 11}), "gathered as it is done here");
     let run = ForkWish::At { position: 1, edit: None, run: vec!["fetch".into()] };
     assert_eq!(session.preview_fork(&"x".into(), &run).await.expect("a preview").effects_total, 3);
+}
+
+#[test]
+fn a_cluster_whose_clock_is_wrong_is_told_on_ours() {
+    const HOUR: i64 = 3_600_000;
+    for wrong in [HOUR, -HOUR] {
+        let mut cluster = RuneCluster::new();
+        cluster.answer("http://shop/7", 600_000, Ok(json!("late")));
+        let nodes =
+            vec![trigger(), split("s", "$trigger.items"), http("fetch", "http://shop/$item.id"), gather("a")];
+        cluster.start("x", &workflow(nodes, "start>s s>fetch fetch>a"), Some(items(8)));
+        cluster.run_for(2_000);
+        let ours: Vec<Published> = cluster
+            .published()
+            .iter()
+            .map(|message| Published { at: message.at + wrong, ..message.clone() })
+            .collect();
+        let mut watching = Watching::new();
+        watching.hear(&ours);
+        let now = cluster.now_millis() + wrong;
+        let view = watching.view();
+        let began = view.nodes["fetch"].started_at.expect("it began");
+        assert!((now - 2_000..=now).contains(&began), "{began} is not within the last seconds of {now}");
+        assert_eq!(watching.rune.findings(now), [], "it runs for two seconds, not for an hour");
+        let lasts = watching.insight().timeline().latest_at - view.summary.started_at;
+        assert!((5..2_000).contains(&lasts), "{lasts} ms");
+    }
 }

@@ -52,7 +52,9 @@ fn the_order_and_number_of_statuses_does_not_matter() {
         }
         for _ in 0..numbers.below(20) {
             let copy = messages[places[numbers.below(places.len())]].clone();
-            messages.push(copy);
+            // Never before the first message, which holds the definition.
+            let place = 1 + numbers.below(messages.len());
+            messages.insert(place, copy);
         }
         let mut watching = Watching::new();
         watching.hear(&messages);
@@ -153,4 +155,34 @@ fn what_is_kept_is_bounded() {
     let let_go = rune.let_go();
     assert!(let_go.executions >= 160 && let_go.messages > 0, "{let_go:?}");
     assert!(rune.findings(i64::MAX / 2).len() < 1_000);
+}
+
+#[test]
+fn numbers_beyond_reason_are_borne() {
+    let (cluster, _) = watch(&fan_out(), items(3), |_| {});
+    let mut watching = Watching::new();
+    for message in cluster.published() {
+        let mut body = message.json();
+        if message.is_status() {
+            body["duration_ms"] = json!(1e300);
+            body["executed_at"] = json!("-009999-01-02T01:59:59Z");
+            for frame in body["lineage_stack"].as_array_mut().into_iter().flatten() {
+                frame["total_items"] = json!(u32::MAX);
+            }
+        }
+        watching.hear(&[Published { body: body.to_string(), ..message.clone() }]);
+    }
+    let status = |field: &str, value: Value| {
+        let mut body = json!({"workflow_id": "7", "execution_id": "x", "node_id": "fetch", "node_name": "Fetch",
+            "status": "waiting", "executed_at": "9999-12-30T00:00:00Z", "output": {}});
+        body["output"][field] = value;
+        Published { at: 5, routing_key: "workflow.node.status", body: body.to_string() }
+    };
+    watching.hear(&[status("resume_at", json!(i64::MAX)), status("resume_at", json!(i64::MIN))]);
+    watching.view();
+    watching.insight().barrier(&"a".into());
+    for now in [0, i64::from(u32::MAX), i64::MAX / 4] {
+        watching.rune.findings(now);
+        watching.rune.barrier(&"x".into(), &"a".into());
+    }
 }

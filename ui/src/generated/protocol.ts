@@ -46,7 +46,15 @@ places: Array<BarrierPlace>,
 /**
  * How many keys there are, also those that are left out.
  */
-total: number, };
+total: number, 
+/**
+ * Whoever came first, where a race has been won.
+ */
+winner?: NodeId | null, 
+/**
+ * What the state of an attached cluster says about it, in one sentence.
+ */
+verdict?: string | null, };
 
 export type BreakPlace = { "type": "before", node_id: NodeId, } | { "type": "after", node_id: NodeId, } | { "type": "edge", edge_id: EdgeId, } | { "type": "error", node_id?: NodeId | null, } | { "type": "barrier", node_id?: NodeId | null, };
 
@@ -70,6 +78,11 @@ hits?: number | null,
  * Says this text, with its references resolved, and holds nothing.
  */
 log?: string | null, disabled?: boolean | null, };
+
+/**
+ * Whose workers speak on the cluster.
+ */
+export type ClusterDialect = "runeglass" | "rune";
 
 /**
  * What may be done to an execution that is under way in this process.
@@ -276,7 +289,11 @@ error: NodeError | null,
 /**
  * The execution it was forked from, where it was.
  */
-origin?: Origin | null, };
+origin?: Origin | null, 
+/**
+ * Where it was looked at, if it is not one of ours.
+ */
+observed?: Observed | null, };
 
 /**
  * The whole picture of an execution at one position of its recording.
@@ -612,6 +629,15 @@ export type Note = { execution_id: ExecutionId, position: number, node_id: NodeI
  * When it was written.
  */
 at: number, text: string, };
+
+/**
+ * Where an execution was looked at, if it is not one of ours.
+ */
+export type Observed = { cluster: string, dialect: ClusterDialect, 
+/**
+ * It had begun before we came: what was before is put together from what is left of it.
+ */
+joined_late: boolean, };
 
 /**
  * Where an execution comes from. Written at its start, so that an interrupted fork goes on with the same answers.

@@ -14,6 +14,8 @@ use super::{
 const PLACES: usize = 20;
 /// Missing parts that are told one by one.
 const LISTED: usize = 100;
+/// Items that are gone through: a message may claim to be one of any number.
+const ITEMS: u32 = 100_000;
 
 /// A join at one key, with everything that is missing.
 pub struct Looked {
@@ -108,7 +110,7 @@ fn items(execution: &Execution, node: usize, lineage: Lineage, kept: Option<&Kep
         None if execution.joined_late => PartAt { state: NodeState::Queued, ..lost() },
         None => lost(),
     };
-    let missing = (0..expected).filter(|index| !arrived.contains(index));
+    let missing = (0..expected.min(ITEMS)).filter(|index| !arrived.contains(index));
     let missing = missing.map(|index| MissingPart::Item { index, at: at(index) }).collect();
     let counted =
         kept.and_then(|kept| kept.count).or_else(|| join.map(|join| join.said)).filter(|_| !is_open);

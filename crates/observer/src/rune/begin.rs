@@ -74,6 +74,7 @@ impl Execution {
             completions: Completions::default(),
             durations: HashMap::new(),
             ended: false,
+            skew: None,
             let_go: 0,
             secrets,
             seq: 0,

@@ -4,7 +4,10 @@
 //! also while its siblings run, so a completion alone says little. Until then it goes on, and the detector tells of the
 //! early end. What it ends as is the worst that was said, since a halt is not undone by a sibling that went well.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    hash::{DefaultHasher, Hash, Hasher},
+};
 
 use protocol::{
     Consequence, Echo, ErrorCode, Event, ExecutionEnded, ExecutionId, ExecutionStatus, Fact, Firing, Lineage,
@@ -18,13 +21,15 @@ use super::{
     joins::Join,
     secrets::Secrets,
     track::{Track, Turn},
-    wire::{Completion, End, Nanos, Status, WireError, Word, Work, object},
+    wire::{Completion, End, Nanos, Status, WireError, Word, Work, object, sane},
 };
 
 /// Places of one execution of which something is remembered.
 pub const TRACKS: usize = 200_000;
 /// After so long without a word an end that was announced is taken for one.
 const SILENCE: Millis = 600_000;
+/// Clocks that differ by less are taken for the same.
+const SKEW: Millis = 5_000;
 /// Completions, and durations of a node, that are kept one by one.
 pub const KEPT: usize = 64;
 
@@ -47,6 +52,8 @@ pub struct Execution {
     /// How long a node took, lately, inside of fan-outs.
     pub durations: HashMap<usize, Vec<Millis>>,
     pub ended: bool,
+    /// How much our clock goes before that of the cluster, once something was heard that has a moment.
+    pub skew: Option<Millis>,
     /// Statuses and places that were let go.
     pub let_go: u64,
     pub(super) secrets: Secrets,
@@ -74,7 +81,15 @@ pub struct Queued {
 pub struct FanOut {
     pub total: u32,
     pub at: Nanos,
-    pub(super) items: Payload,
+    /// What its items look like, to know one when it comes again.
+    pub(super) looks: Vec<u64>,
+}
+
+/// Two values that look the same are the same, as far as anybody has to know.
+pub fn look_of(value: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.to_string().hash(&mut hasher);
+    hasher.finish()
 }
 
 #[derive(Default)]
@@ -90,8 +105,23 @@ pub struct Completions {
 }
 
 impl Execution {
+    /// When something was said, on our clock: what is told is compared with our own moment. It is decided once, so
+    /// that copies of a message have the same moment.
+    fn moment(&mut self, said: Option<&str>, heard: Millis) -> Nanos {
+        let moment = Nanos::read(said, heard);
+        let differs = heard - moment.millis();
+        let skew = *self.skew.get_or_insert(if differs.abs() < SKEW { 0 } else { differs });
+        if said.is_some() { moment.shifted(skew) } else { moment }
+    }
+
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.told)
+    }
+
+    /// Places of which something is kept in memory.
+    pub fn size(&self) -> usize {
+        let items: usize = self.fan_outs.values().map(|fan_out| fan_out.looks.len() / 16).sum();
+        self.tracks.len() + self.queued.len() + self.joins.len() + items
     }
 
     pub fn position(&self) -> u64 {
@@ -141,7 +171,7 @@ impl Execution {
         for value in [&mut status.output, &mut status.used_inputs].into_iter().flatten() {
             self.secrets.take_from(value);
         }
-        let at = Nanos::read(status.executed_at.as_deref(), heard);
+        let at = self.moment(status.executed_at.as_deref(), heard);
         let reached = self.graph.lineage(node, &status.lineage_stack);
         let is_placed = status.lineage_stack.len() >= self.graph.depth(node);
         if status.status == Word::Running && self.completions.first_at.is_some_and(|first| at > first) {
@@ -162,7 +192,7 @@ impl Execution {
 
     pub fn hear_completion(&mut self, mut completion: Completion, heard: Millis) {
         self.heard_at = heard;
-        let at = Nanos::read(completion.completed_at.as_deref(), heard);
+        let at = self.moment(completion.completed_at.as_deref(), heard);
         let said = (completion.status, at);
         if self.completions.said.contains(&said) {
             return;
@@ -172,12 +202,11 @@ impl Execution {
         }
         self.place_by_context(completion.final_context.as_ref());
         self.place_failures(heard + PATIENCE);
-        let meanwhile = self.meanwhile();
-        let completions = &mut self.completions;
-        if completions.count == 0 {
-            completions.meanwhile = meanwhile;
-            completions.first_at = Some(at);
+        if self.completions.count == 0 {
+            self.completions.meanwhile = self.meanwhile();
+            self.completions.first_at = Some(at);
         }
+        let completions = &mut self.completions;
         completions.count += 1;
         completions.worst = completions.worst.max(Some(completion.status));
         if completions.said.len() < KEPT {
@@ -230,7 +259,8 @@ impl Execution {
 
     pub(super) fn rest(&mut self, spot: &Spot, at: Nanos, status: Status) {
         let due = object(status.output.as_ref()).and_then(|output| output.get("resume_at"));
-        let due = due.and_then(Value::as_i64).unwrap_or_else(|| at.millis());
+        let due = due.and_then(Value::as_i64).map(|due| sane(due) + self.skew.unwrap_or_default());
+        let due = due.unwrap_or_else(|| at.millis());
         self.unqueue(spot, at);
         let Some((turn, open)) = self.track(spot).rest(at, due) else { return };
         self.mark_open(spot);
@@ -322,8 +352,9 @@ impl Execution {
         at: Nanos,
         follows: bool,
     ) {
-        let total = items.value().as_array().map_or(0, Vec::len) as u32;
-        self.fan_outs.insert((node, lineage.clone()), FanOut { total, at, items: items.clone() });
+        let looks: Vec<u64> = items.value().as_array().into_iter().flatten().map(look_of).collect();
+        let total = looks.len() as u32;
+        self.fan_outs.insert((node, lineage.clone()), FanOut { total, at, looks });
         if !follows || total as usize * taken.len() > TRACKS {
             return;
         }
@@ -389,8 +420,8 @@ impl Execution {
         let name = |node: usize| self.title_of(node).to_owned();
         let open = self.open.iter().filter(|(_, places)| !places.is_empty());
         let mut found: BTreeSet<String> = open.map(|(node, _)| format!("{} runs", name(*node))).collect();
-        found
-            .extend(self.queued.keys().map(|(node, _)| format!("a message to {} is under way", name(*node))));
+        let sent: BTreeSet<usize> = self.queued.keys().map(|(node, _)| *node).collect();
+        found.extend(sent.into_iter().map(|node| format!("a message to {} is under way", name(node))));
         let waits = self.joins.iter().filter(|(_, join)| join.waits);
         found.extend(waits.map(|((node, _), join)| {
             format!("{} waits with {} of {}", name(*node), join.said, join.expected)
@@ -504,10 +535,7 @@ impl Execution {
 }
 
 pub fn duration(status: &Status) -> Millis {
-    status
-        .duration_ms
-        .filter(|duration| duration.is_finite())
-        .map_or(0, |duration| (duration as Millis).max(0))
+    status.duration_ms.filter(|duration| duration.is_finite()).map_or(0, |duration| sane(duration as Millis))
 }
 
 /// A node that could not even be made ends the execution, whatever its author wanted.

@@ -41,7 +41,7 @@ impl Rune {
         let facts = self.redis.resting().map(|(id, timer)| stuck::Resting {
             at: At::node(&timer.execution_id, &timer.node_id, timer.key.clone(), &timer.name),
             timer: id.clone(),
-            due: timer.due,
+            due: timer.due + self.skew,
             has_timer: timer.has_timer,
             alone_since: timer.alone_since,
         });

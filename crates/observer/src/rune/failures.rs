@@ -8,7 +8,7 @@ use protocol::{Firing, Lineage, MessageId, Millis, NodeError};
 use serde_json::{Value, json};
 
 use super::{
-    execution::{Execution, KEPT, duration, is_creation},
+    execution::{Execution, KEPT, duration, is_creation, look_of},
     track::Turn,
     wire::{Nanos, Status, WireFrame, Word},
 };
@@ -127,13 +127,14 @@ impl Execution {
     /// The context of a halt is that of the item which failed: its `$item` may tell which.
     pub(super) fn place_by_context(&mut self, context: Option<&Value>) {
         let Some(item) = context.and_then(|context| context.get("$item")) else { return };
+        let look = look_of(item);
         // A halt follows its failure at once.
         let Some(failure) = self.unplaced.last() else { return };
         let is_it = |lineage: &Lineage| {
             let step = lineage.steps().last()?;
             let split = self.graph.node(step.split.as_str())?;
             let fan_out = self.fan_outs.get(&(split, lineage.parent()))?;
-            fan_out.items.value().get(step.index as usize).map(|known| known == item)
+            fan_out.looks.get(step.index as usize).map(|known| *known == look)
         };
         let mut meant = self.meant(failure);
         meant.retain(|lineage| is_it(lineage) == Some(true));

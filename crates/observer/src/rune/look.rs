@@ -239,7 +239,8 @@ impl Seen {
             true => asking.ask(Read::HKeys, PAYLOAD_HASH).await?.unwrap_or_default(),
             false => Vec::new(),
         };
-        let due: HashMap<&str, Millis> = set.iter().map(|(id, due)| (id.as_str(), *due as Millis)).collect();
+        let due: HashMap<&str, Millis> =
+            set.iter().map(|(id, due)| (id.as_str(), wire::sane(*due as Millis))).collect();
         let mut there: HashSet<&str> = due.keys().copied().collect();
         let mut frozen = Vec::new();
         let new = due.keys().copied().chain(payloads.iter().map(String::as_str));
@@ -329,7 +330,7 @@ impl Timer {
             node_id: work.current_node.as_str().into(),
             name,
             key: lineage_of(&work.lineage_stack, splits).key(),
-            due: due.unwrap_or(now),
+            due: due.map_or(now, wire::sane),
             set_at: now,
             has_timer: true,
             alone_since: None,

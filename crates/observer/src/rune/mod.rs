@@ -44,12 +44,15 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { executions: 2_000, places: 1_000_000, strangers: 500, per_stranger: 200 }
+        Self { executions: 2_000, places: 500_000, strangers: 500, per_stranger: 200 }
     }
 }
 
 /// Definitions of workflows that are kept for executions that were heard of in the middle.
 const DEFINITIONS: usize = 100;
+/// Bytes of messages that wait for a definition, and of a definition that is kept.
+const WAITING_BYTES: usize = 32 * 1024 * 1024;
+const DEFINITION_BYTES: usize = 1024 * 1024;
 /// Names of executions that were let go, so that nobody begins them anew.
 const GONE: usize = 50_000;
 /// How long an execution without a definition waits for one before that of its workflow is taken.
@@ -74,6 +77,8 @@ pub struct Rune {
     bounds: Bounds,
     executions: HashMap<ExecutionId, Execution>,
     strangers: HashMap<ExecutionId, Stranger>,
+    /// Bytes of what was heard of them.
+    waiting_bytes: usize,
     definitions: HashMap<WorkflowId, Value>,
     gone: HashSet<ExecutionId>,
     gone_by_age: VecDeque<ExecutionId>,
@@ -81,6 +86,8 @@ pub struct Rune {
     /// Nodes that have begun, over all executions.
     begun: u64,
     redis: Seen,
+    /// How much our clock goes before that of the cluster, by what was heard last.
+    skew: Millis,
     queues: Vec<QueueView>,
 }
 
@@ -89,6 +96,7 @@ struct Stranger {
     since: Millis,
     workflow_id: WorkflowId,
     said: Vec<(Millis, Owned)>,
+    bytes: usize,
 }
 
 enum Owned {
@@ -110,12 +118,14 @@ impl Rune {
             bounds,
             executions: HashMap::new(),
             strangers: HashMap::new(),
+            waiting_bytes: 0,
             definitions: HashMap::new(),
             gone: HashSet::new(),
             gone_by_age: VecDeque::new(),
             let_go: LetGo::default(),
             begun: 0,
             redis: Seen::default(),
+            skew: 0,
             queues: Vec::new(),
         }
     }
@@ -158,7 +168,9 @@ impl Rune {
         let Some((definition, secrets)) = work.workflow_definition.and_then(read_definition) else {
             return Vec::new();
         };
-        self.keep_definition(&workflow_id, &definition);
+        if work.workflow_definition.is_some_and(|raw| raw.get().len() <= DEFINITION_BYTES) {
+            self.keep_definition(&workflow_id, &definition);
+        }
         // A mirrored message that was delivered again comes when others have been heard.
         let joined_late = late || self.strangers.contains_key(id);
         let context: Option<Value> =
@@ -185,6 +197,7 @@ impl Rune {
     fn introduce(&mut self, id: &ExecutionId) -> Vec<Event> {
         let Some(execution) = self.executions.get_mut(id) else { return Vec::new() };
         let Some(stranger) = self.strangers.remove(id) else { return Vec::new() };
+        self.waiting_bytes -= stranger.bytes;
         for (heard, said) in stranger.said {
             match said {
                 Owned::Status(status) => execution.hear_status(*status, heard),
@@ -194,7 +207,8 @@ impl Rune {
         execution.take_events()
     }
 
-    fn hear_of(&mut self, id: &str, workflow_id: &str, heard: Millis, said: Owned) -> Vec<Event> {
+    fn hear_of(&mut self, id: &str, workflow_id: &str, said: Owned, from: &Heard) -> Vec<Event> {
+        let (heard, bytes) = (from.at, from.body.len());
         let id = ExecutionId::from(id);
         if let Some(execution) = self.executions.get_mut(&id) {
             match said {
@@ -204,18 +218,26 @@ impl Rune {
                 }
                 Owned::Completion(completion) => execution.hear_completion(completion, heard),
             }
+            self.skew = execution.skew.unwrap_or(self.skew);
             return execution.take_events();
         }
-        let is_room = self.strangers.len() < self.bounds.strangers || self.strangers.contains_key(&id);
+        let is_room = (self.strangers.len() < self.bounds.strangers || self.strangers.contains_key(&id))
+            && self.waiting_bytes + bytes <= WAITING_BYTES;
         if self.gone.contains(&id) || !is_room {
             self.let_go.messages += 1;
             return Vec::new();
         }
         let workflow_id = WorkflowId::from(workflow_id);
-        let stranger =
-            self.strangers.entry(id).or_insert(Stranger { since: heard, workflow_id, said: Vec::new() });
+        let stranger = self.strangers.entry(id).or_insert(Stranger {
+            since: heard,
+            workflow_id,
+            said: Vec::new(),
+            bytes: 0,
+        });
         if stranger.said.len() < self.bounds.per_stranger {
             stranger.said.push((heard, said));
+            stranger.bytes += bytes;
+            self.waiting_bytes += bytes;
         } else {
             self.let_go.messages += 1;
         }
@@ -234,8 +256,10 @@ impl Rune {
             let workflow_id = stranger.workflow_id.clone();
             let Some(definition) = self.definitions.get(&workflow_id) else {
                 if now - stranger.since >= 60 * PATIENCE {
-                    let gone = self.strangers.remove(&id);
-                    self.let_go.messages += gone.map_or(0, |gone| gone.said.len() as u64);
+                    if let Some(gone) = self.strangers.remove(&id) {
+                        self.waiting_bytes -= gone.bytes;
+                        self.let_go.messages += gone.said.len() as u64;
+                    }
                 }
                 continue;
             };
@@ -263,30 +287,32 @@ impl Rune {
         self.definitions.insert(workflow_id.clone(), definition.clone());
     }
 
-    /// Makes room before it is needed: what has ended goes first, then what was not heard of for longest.
     fn keep(&mut self, execution: Execution) {
-        let places: usize = self.executions.values().map(|execution| execution.tracks.len()).sum();
-        if self.executions.len() >= self.bounds.executions || places >= self.bounds.places {
-            let mut by_age: Vec<(bool, Millis, ExecutionId)> = self
-                .executions
-                .values()
-                .map(|execution| (!execution.ended, execution.heard_at, execution.id.clone()))
-                .collect();
-            by_age.sort();
-            for (_, _, id) in by_age.into_iter().take(self.executions.len().div_ceil(10)) {
-                if let Some(gone) = self.executions.remove(&id) {
-                    self.let_go.executions += 1;
-                    self.let_go.places += gone.let_go + gone.tracks.len() as u64;
-                }
-                self.gone.insert(id.clone());
-                self.gone_by_age.push_back(id);
-            }
-            while self.gone_by_age.len() > GONE {
-                let oldest = self.gone_by_age.pop_front();
-                oldest.map(|id| self.gone.remove(&id));
-            }
-        }
+        self.make_room();
         self.executions.insert(execution.id.clone(), execution);
+    }
+
+    /// Makes room before it is needed: what has ended goes first, then what was not heard of for longest.
+    fn make_room(&mut self) {
+        let places: usize = self.executions.values().map(Execution::size).sum();
+        if self.executions.len() < self.bounds.executions && places < self.bounds.places {
+            return;
+        }
+        let age = |execution: &Execution| (!execution.ended, execution.heard_at, execution.id.clone());
+        let mut by_age: Vec<(bool, Millis, ExecutionId)> = self.executions.values().map(age).collect();
+        by_age.sort();
+        for (_, _, id) in by_age.into_iter().take(self.executions.len().div_ceil(10)) {
+            if let Some(gone) = self.executions.remove(&id) {
+                self.let_go.executions += 1;
+                self.let_go.places += gone.let_go + gone.tracks.len() as u64;
+            }
+            self.gone.insert(id.clone());
+            self.gone_by_age.push_back(id);
+        }
+        while self.gone_by_age.len() > GONE {
+            let oldest = self.gone_by_age.pop_front();
+            oldest.map(|id| self.gone.remove(&id));
+        }
     }
 }
 
@@ -299,11 +325,11 @@ impl Dialect for Rune {
             }
             Ok(Said::Status(status)) => {
                 let (id, workflow) = (status.execution_id.clone(), status.workflow_id.clone());
-                self.hear_of(&id, &workflow, heard.at, Owned::Status(status))
+                self.hear_of(&id, &workflow, Owned::Status(status), heard)
             }
             Ok(Said::Completion(completion)) => {
                 let (id, workflow) = (completion.execution_id.clone(), completion.workflow_id.clone());
-                self.hear_of(&id, &workflow, heard.at, Owned::Completion(completion))
+                self.hear_of(&id, &workflow, Owned::Completion(completion), heard)
             }
             Ok(Said::Nothing) => Vec::new(),
             Err(wire::Unreadable) => {
@@ -315,6 +341,7 @@ impl Dialect for Rune {
     }
 
     async fn look(&mut self, reader: &Reader, now: Millis) -> Result<News, ObserverError> {
+        self.make_room();
         let mut events = self.adopt_strangers(now);
         for execution in self.executions.values_mut() {
             execution.wake(now);
@@ -355,7 +382,9 @@ impl Dialect for Rune {
     }
 
     fn timers(&self) -> Vec<TimerView> {
-        self.redis.timers()
+        let mut timers = self.redis.timers();
+        timers.iter_mut().for_each(|timer| timer.due += self.skew);
+        timers
     }
 
     fn queues(&mut self, queues: &[QueueView]) {

@@ -158,9 +158,20 @@ impl Nanos {
         Self(written.map_or(i128::from(heard) * 1_000_000, jiff::Timestamp::as_nanosecond))
     }
 
+    /// The same moment on a clock that goes before by so much.
+    pub fn shifted(self, millis: Millis) -> Self {
+        Self(self.0 + i128::from(millis) * 1_000_000)
+    }
+
     pub fn millis(self) -> Millis {
         (self.0 / 1_000_000) as Millis
     }
+}
+
+/// A moment that somebody has written as a number, within what can be told.
+pub fn sane(millis: Millis) -> Millis {
+    const LAST: Millis = 253_402_300_799_000;
+    millis.clamp(0, LAST)
 }
 
 /// The frames as a lineage, the levels that are given, outermost first.

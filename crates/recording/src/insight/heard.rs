@@ -14,6 +14,9 @@ use protocol::{
 
 use super::barrier::{LISTED, PLACES, are_related, lost, not_begun, upstream, whereabouts};
 
+/// Items that are gone through: a message of another cluster may claim to be one of any number.
+const ITEMS: u32 = 100_000;
+
 pub struct Heard {
     plan: Arc<Plan>,
     /// What has begun and is not over.
@@ -117,11 +120,7 @@ impl Heard {
         let missing: Vec<MissingPart> = match planned.scope.last() {
             Some(&split) if planned.scope.len() > planned.fires.len() => {
                 let total = total_of(split, lineage).unwrap_or(said.expected) as u32;
-                let item = |index: u32| lineage.push(&self.plan.nodes[split].id, index, total);
-                let came =
-                    |index: &u32| incoming.iter().any(|edge| self.taken.contains(&(*edge, item(*index))));
-                let missing = (0..total).filter(|index| !came(index));
-                missing.map(|index| MissingPart::Item { index, at: self.inside(&item(index)) }).collect()
+                self.items(&incoming, lineage, total.min(ITEMS))
             }
             _ => {
                 let missing = incoming.iter().filter(|&&edge| !self.taken.contains(&(edge, lineage.clone())));
@@ -138,15 +137,36 @@ impl Heard {
         }
     }
 
-    fn inside(&self, item: &Lineage) -> PartAt {
-        let depth = item.steps().len();
-        let inside = self.open.values().find(|open| open.lineage.prefix(depth) == *item);
-        let begun = || self.taken.iter().any(|(_, lineage)| lineage.prefix(depth) == *item);
-        match inside {
-            Some(open) => self.part_at(open),
-            None if begun() => lost(),
-            None => not_begun(),
+    /// Items that were not sent to the join, each with what is under way inside of it.
+    fn items(&self, incoming: &[usize], parent: &Lineage, total: u32) -> Vec<MissingPart> {
+        let depth = parent.steps().len();
+        let index = |lineage: &Lineage| {
+            let step = lineage.steps().get(depth).filter(|_| lineage.prefix(depth) == *parent);
+            step.map(|step| step.index)
+        };
+        let mut inside: HashMap<u32, &Open> = HashMap::new();
+        for open in self.open.values() {
+            let Some(index) = index(&open.lineage) else { continue };
+            let known = inside.entry(index).or_insert(open);
+            if (open.due.is_some(), open.node) < (known.due.is_some(), known.node) {
+                *known = open;
+            }
         }
+        let (mut came, mut begun) = (HashSet::new(), HashSet::new());
+        for (edge, lineage) in &self.taken {
+            let Some(index) = index(lineage) else { continue };
+            begun.insert(index);
+            if incoming.contains(edge) && lineage.steps().len() == depth + 1 {
+                came.insert(index);
+            }
+        }
+        let at = |index: &u32| match inside.get(index) {
+            Some(open) => self.part_at(open),
+            None if begun.contains(index) => lost(),
+            None => not_begun(),
+        };
+        let missing = (0..total).filter(|index| !came.contains(index));
+        missing.map(|index| MissingPart::Item { index, at: at(&index) }).collect()
     }
 
     fn branch(&self, edge: usize, lineage: &Lineage) -> MissingPart {
