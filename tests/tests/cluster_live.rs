@@ -65,7 +65,7 @@ impl Host {
 
     /// Updates of executions as they come.
     fn listen(&self) -> mpsc::Receiver<Value> {
-        let (sender, receiver) = mpsc::channel();
+        let (sender, receiver) = mpsc::sync_channel(1_000);
         let (port, session) = (self.port, self.session.clone());
         thread::spawn(move || {
             for batch in events(port, "/api/updates", &session) {

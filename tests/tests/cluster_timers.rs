@@ -70,7 +70,7 @@ impl Team {
 }
 
 /// Hears of every message that says a rest is over.
-async fn listen(servers: &Servers, prefix: &str) -> (Connection, mpsc::UnboundedReceiver<Value>) {
+async fn listen(servers: &Servers, prefix: &str) -> (Connection, mpsc::Receiver<Value>) {
     let connection = Connection::connect(&servers.rabbit.url, ConnectionProperties::default()).await;
     let connection = connection.expect("connects");
     let channel = connection.create_channel().await.expect("a channel");
@@ -91,11 +91,11 @@ async fn listen(servers: &Servers, prefix: &str) -> (Connection, mpsc::Unbounded
     let consume = BasicConsumeOptions { no_ack: true, ..BasicConsumeOptions::default() };
     let mut heard =
         channel.basic_consume(queue, "".into(), consume, FieldTable::default()).await.expect("consumes");
-    let (sender, receiver) = mpsc::unbounded_channel();
+    let (sender, receiver) = mpsc::channel(1_000);
     tokio::spawn(async move {
         while let Some(Ok(message)) = heard.next().await {
             let message: Value = serde_json::from_slice(&message.data).expect("JSON");
-            if !message["resumed"].is_null() && sender.send(message).is_err() {
+            if !message["resumed"].is_null() && sender.send(message).await.is_err() {
                 return;
             }
         }

@@ -68,3 +68,12 @@ describe('traitsOf', () => {
     expect(traitsOf({ nodes: [race], edges: [] })).toEqual(['race', 'joins']);
   });
 });
+
+describe('on a cluster', () => {
+  it('says what there is to see, and how something starts', () => {
+    useStore.setState({ runsOn: 'cluster', executions: [] });
+    render(<Gallery />);
+    expect(screen.getByTestId('cluster-welcome').textContent).toContain('Waiting for the first execution');
+    expect(screen.queryByTestId('gallery')).toBeNull();
+  });
+});

@@ -46,12 +46,13 @@ function ClusterWelcome(): ReactElement {
         <h2>The cluster, live</h2>
         <p>Every execution is kept as it happens. You can watch it here, go back to any moment of it, and stop it.</p>
       </header>
-      <EmptyState icon="play" title={some ? 'Pick an execution' : 'Nothing has run yet'}>
+      <EmptyState icon="play" title={some ? 'Pick an execution' : 'Waiting for the first execution'}>
         {some ? (
           'The list on the left has the newest first.'
         ) : (
           <>
-            Start one on the cluster: <code>runeglass run FILE --amqp … --redis …</code>
+            Somebody starts one on the cluster with
+            <code className="gallery-command">runeglass run FILE --amqp … --redis …</code>
           </>
         )}
       </EmptyState>
