@@ -192,10 +192,10 @@ pub async fn receive(
             opened = opened => opened?,
             () = is_closed(&mut closed) => return Ok(()),
         };
-        let slate = Arc::new(Slate::default());
-        let mut arriving = futures::stream::select_all(
-            consumers.into_iter().map(|(queue, consumer)| consumer.map(move |delivery| (queue, delivery))),
-        );
+        let mut arriving = futures::stream::select_all(consumers.into_iter().map(|(queue, consumer)| {
+            let slate = Arc::new(Slate::default());
+            consumer.map(move |delivery| (queue, Arc::clone(&slate), delivery))
+        }));
         loop {
             let next = tokio::select! {
                 next = arriving.next() => next,
@@ -207,13 +207,13 @@ pub async fn receive(
                 }
             };
             match next {
-                Some((queue, Ok(delivery))) => {
+                Some((queue, slate, Ok(delivery))) => {
                     let debt = Debt::new(&delivery, &slate);
                     if inbox.send(Arrived { queue, delivery, debt }).await.is_err() {
                         return Ok(());
                     }
                 }
-                Some((_, Err(error))) => {
+                Some((_, _, Err(error))) => {
                     tracing::warn!(%error, "the connection to RabbitMQ broke; trying again");
                     break;
                 }
@@ -235,11 +235,13 @@ async fn consume(
     prefetch: u16,
 ) -> Result<(Connection, Vec<(Queue, Consumer)>), ClusterError> {
     let connection = Connection::connect(url, ConnectionProperties::default()).await?;
-    let channel = connection.create_channel().await?;
-    topology.declare(&channel).await?;
-    channel.basic_qos(prefetch, BasicQosOptions::default()).await?;
+    topology.declare(&connection.create_channel().await?).await?;
     let mut consumers = Vec::with_capacity(queues.len());
     for &queue in queues {
+        // A channel each: its letters are then taken in the order of their numbers, and one word for all up to a letter
+        // cannot mean one of another queue that nobody has looked at yet.
+        let channel = connection.create_channel().await?;
+        channel.basic_qos(prefetch, BasicQosOptions::default()).await?;
         let name = ShortString::from(topology.queue(queue));
         let options = BasicConsumeOptions::default();
         let consumer =

@@ -98,7 +98,7 @@ pub async fn measure(address: &ClusterAddress, celery: Option<&Path>) -> Result<
     input["ballast"] = json!("x".repeat(BALLAST));
     let burdened = once(&cluster, &mut ear, &plan, input).await?;
     let heavy = meter.stop().await.map_err(CommandError::elsewhere)?;
-    let watched = watched(address, &cluster, &plan).await?;
+    let watched = watched(address, &cluster, &mut ear, &plan).await?;
     drop(crew);
     let [_, two_thousand, compared, twenty_thousand] = best[..] else { return Ok(()) };
     let [few, light] = &bytes[..] else { return Ok(()) };
@@ -179,14 +179,19 @@ impl Drop for Looker {
 }
 
 /// How much slower it is while somebody looks, in percent, the best of each.
-async fn watched(address: &ClusterAddress, cluster: &Cluster, plan: &Arc<Plan>) -> Result<f64, CommandError> {
+async fn watched(
+    address: &ClusterAddress,
+    cluster: &Cluster,
+    ear: &mut wire::Ear,
+    plan: &Arc<Plan>,
+) -> Result<f64, CommandError> {
     let (mut alone, mut watched) = (f64::MAX, f64::MAX);
     for _ in 0..REPEATS {
-        alone = alone.min(once(cluster, plan, COMPARED).await?);
+        alone = alone.min(once(cluster, ear, plan, array(COMPARED)).await?);
         let looker = Looker::start(address)?;
         // It is there, and has seen what was there before.
         tokio::time::sleep(SETTLED).await;
-        watched = watched.min(once(cluster, plan, COMPARED).await?);
+        watched = watched.min(once(cluster, ear, plan, array(COMPARED)).await?);
         drop(looker);
     }
     say(&format!("{COMPARED:>9} {alone:>9.0} ms best alone, {watched:.0} ms while somebody looks"))?;
