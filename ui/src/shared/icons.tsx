@@ -54,6 +54,7 @@ const PATHS = {
   backBreak: 'M12.6 3.2v9.6M9.4 3.2v9.6L2.6 8z',
   stepStart: 'M2.6 3.2v9.6M5.4 8h7.2M9.6 5l3 3-3 3',
   runTo: 'M2 8h7.6M6.8 5.2L9.6 8l-2.8 2.8M13.2 3.2v9.6',
+  runUntil: 'M3 3.6v8.8L9.4 8zM12.8 3.2v9.6',
   pin: 'M5.6 2.4h4.8M6.4 2.4l-.3 4.2-2.3 2.6h8.4L9.9 6.6l-.3-4.2M8 9.2v4.6',
   pinAll: 'M3.4 2.4h4M4 2.4l-.2 3.8-2 2.4h7.2L7 6.2l-.2-3.8M5.4 8.6v4.6M12 4v6M9.6 9.6h4.8',
   trash: 'M3 4.4h10M6.2 4.4V2.8h3.6v1.6M4.4 4.4l.6 8.8h6l.6-8.8M6.8 7v3.8M9.2 7v3.8',
@@ -80,7 +81,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-const SOLID: ReadonlySet<IconName> = new Set<IconName>(['play', 'stop', 'breakpoint', 'resume', 'backBreak']);
+const SOLID: ReadonlySet<IconName> = new Set<IconName>(['play', 'stop', 'breakpoint', 'resume', 'backBreak', 'runUntil']);
 
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }): ReactElement {
   return (

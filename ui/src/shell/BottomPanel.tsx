@@ -23,9 +23,14 @@ export function bottomTabs(state: State): string {
   if (runs && splitsOf(shownDefinition(state)).length > 0) tabs.push('items');
   if (runs) tabs.push('waits');
   if (runningExecution(state) !== null) tabs.push('held');
-  if (controlledPath(state) !== null) tabs.push('breakpoints');
+  if (controlledPath(state) !== null && (runs || isSet(state))) tabs.push('breakpoints');
   if ((shownEntry(state)?.diagnostics.length ?? 0) > 0) tabs.push('problems');
   return tabs.join(' ');
+}
+
+/** Somebody has set something, or wants to. */
+function isSet({ control: { controls }, preferences }: State): boolean {
+  return controls.breakpoints.length + controls.mocks.length > 0 || preferences.bottomTab === 'breakpoints';
 }
 
 const LABELS: { [K in BottomTab]: string } = {

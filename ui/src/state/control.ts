@@ -124,11 +124,11 @@ function take(executionId: string, view: ControlView): void {
   else if (first) pointOut(view);
 }
 
-/** When something is held at last, it is in sight; where somebody reads something else, that stays. */
+/** When something is held at last, it is in sight; a panel that was closed stays closed. */
 function pointOut({ held: [first] }: ControlView): void {
   const { preferences, selectedNode, past } = useStore.getState();
   if (past !== null || !first) return;
-  if (preferences.panels.bottom.shown && preferences.bottomTab !== 'breakpoints') showBottom('held');
+  if (preferences.panels.bottom.shown) showBottom('held');
   if (selectedNode === null) selectNode(first.node_id);
 }
 

@@ -141,7 +141,7 @@ function startCommands(state: State, node: Node | null): ControlCommand[] {
   }
   commands.push({ id: 'step-start', icon: 'stepStart', text: 'Step from the start', act: () => void run(path, undefined, { paused: true }) });
   if (node !== null && able.entry.definition?.nodes.some(({ id }) => id === node.id)) {
-    commands.push({ id: 'run-until', icon: 'runTo', text: `Run up to ${titleOf(node)}`, act: () => void run(path, undefined, { until: node.id }) });
+    commands.push({ id: 'run-until', icon: 'runUntil', text: `Run up to ${titleOf(node)}`, act: () => void run(path, undefined, { until: node.id }) });
   }
   return commands;
 }

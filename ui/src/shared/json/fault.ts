@@ -154,7 +154,8 @@ class Reader {
     WORD.lastIndex = this.at;
     const word = WORD.exec(this.text)?.[0];
     const letter = this.text[this.at];
-    return letter === undefined ? 'the end' : `“${word ?? letter}”`;
+    if (letter === undefined) return 'the end';
+    return letter === '"' ? 'a text' : `“${word ?? letter}”`;
   }
 
   private unclosed(opened: string, open: number): string {
