@@ -204,6 +204,8 @@ pub struct ControlView {
     /// In the order in which they were held; at most a few hundred of them.
     pub held: Vec<HeldMessage>,
     pub held_total: usize,
+    /// All of them, counted by where they stand.
+    pub held_at: Vec<HeldAt>,
     /// How often each breakpoint was hit, in the order of the workflow's breakpoints.
     pub hits: Vec<u32>,
     /// What logpoints have said, the oldest first; only the latest are kept.
@@ -211,6 +213,15 @@ pub struct ControlView {
     /// Nodes behind a pin or mock that was changed after the execution began: what they show is not what a run would
     /// give now.
     pub stale: Vec<NodeId>,
+}
+
+/// How many messages are held at one side of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+#[ts(export_to = "protocol.ts")]
+pub struct HeldAt {
+    pub node_id: NodeId,
+    pub gate: GatePlace,
+    pub count: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]

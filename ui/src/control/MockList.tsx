@@ -29,7 +29,8 @@ export function MockList(): ReactElement {
           <li key={`${node_id} ${key ?? ''}`} className="mock-row">
             <Icon name={answer.type === 'output' ? 'pin' : 'simulate'} />
             <button type="button" className="break-place" onClick={() => selectNode(node_id)}>
-              <strong>{nodeTitle(definition, node_id)}</strong> {(key ?? null) === null ? '' : <code>{keyWords(key ?? '')}</code>}{' '}
+              <strong>{nodeTitle(definition, node_id)}</strong>
+              {(key ?? null) !== null && <code> {keyWords(key ?? '')}</code>}{' '}
               <span className="mock-words">
                 {mockWords(answer)}
                 {answer.type === 'output' && !hidden && <code className="mock-value">{textOf(answer.value).slice(0, LONGEST)}</code>}

@@ -37,7 +37,7 @@ function Bar({ node }: { node: Node }): ReactElement {
         {commands.map((command) => (
           <IconButton key={command.id} icon={command.icon} label={labelOf(command)} data-testid={`node-${command.id}`} onClick={command.act} />
         ))}
-        <IconButton icon="simulate" label="Mock what it answers…" aria-expanded={mocking} data-testid="node-mock" className={marks.mock === null ? '' : 'node-mocked'} onClick={() => setMocking(!mocking)} />
+        <IconButton icon="simulate" label="Mock what it answers…" aria-expanded={mocking} data-testid="node-mock" className={marks.mock === null ? '' : `node-mocked node-mocked-${marks.mock}`} onClick={() => setMocking(!mocking)} />
       </div>
       {held && (
         <Segments

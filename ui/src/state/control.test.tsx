@@ -5,7 +5,7 @@ import { ProblemError } from '../bridge/bridge';
 import type { Controls, ControlView, Request, Response } from '../generated/protocol';
 import { controlView, entry, held, summary, view } from '../testing/fixtures';
 import { connect } from './actions';
-import { commanded, followedBy, heldNow, selectedHeld, step, toggleBreakpoint, useFollowControl } from './control';
+import { commanded, followedBy, heldNow, inOrder, selectedHeld, step, toggleBreakpoint, useFollowControl } from './control';
 import { controlCommands } from './controlCommands';
 import { selectNode, useStore } from './store';
 
@@ -129,6 +129,13 @@ describe('followedBy', () => {
     expect(followedBy(following, [held({ message_id: 'up', key: '' })])?.message_id).toBe('up');
   });
   it('and nobody else', () => expect(followedBy(following, [held({ key: 'each=3' }), held({ message_id: 'x', key: 'each=31' })])).toBeNull());
+});
+
+describe('inOrder', () => {
+  it('puts items of one node in their order, and nodes as they were held', () => {
+    const list = [held({ node_id: 'b', key: 'each=10' }), held({ node_id: 'a', key: 'each=1' }), held({ node_id: 'b', key: 'each=9' })];
+    expect(inOrder(list).map(({ node_id, key }) => `${node_id} ${key}`)).toEqual(['b each=9', 'b each=10', 'a each=1']);
+  });
 });
 
 describe('commands', () => {

@@ -114,7 +114,8 @@ function markOf(executionId: string): string | null {
 }
 
 /** What the host says is held now. */
-function take(executionId: string, view: ControlView): void {
+function take(executionId: string, told: ControlView): void {
+  const view = { ...told, held: inOrder(told.held) };
   const before = useStore.getState();
   if (shownSummary(before)?.execution_id !== executionId) return;
   const first = view.held_total > 0 && (before.control.view?.held_total ?? 0) === 0;
@@ -122,6 +123,12 @@ function take(executionId: string, view: ControlView): void {
   change({ view, ...(followed ? { chosen: followed.message_id, following: null, aspect: 'held' as const } : {}) });
   if (followed) selectNode(followed.node_id);
   else if (first) pointOut(view);
+}
+
+/** As they were held, node by node; the items of one node in their own order, because many of them come at once. */
+export function inOrder(held: readonly HeldMessage[]): HeldMessage[] {
+  const nodes = [...new Set(held.map(({ node_id }) => node_id))];
+  return held.toSorted((a, b) => nodes.indexOf(a.node_id) - nodes.indexOf(b.node_id) || a.key.localeCompare(b.key, 'en', { numeric: true }));
 }
 
 /** When something is held at last, it is in sight; a panel that was closed stays closed. */
