@@ -47,6 +47,7 @@ export function HeldInspector({ held, node }: { held: HeldMessage; node: Node })
 }
 
 function HeldFacts({ held }: { held: HeldMessage }): ReactElement {
+  const hidden = useStore((state) => state.preferences.presenter);
   return (
     <div className="held-facts">
       <p>
@@ -64,7 +65,7 @@ function HeldFacts({ held }: { held: HeldMessage }): ReactElement {
       {held.why.type === 'broken_condition' && <p className="held-complaint">{held.why.complaint}</p>}
       {held.asks !== null && (
         <p className="held-asks" data-testid="held-asks">
-          <Icon name="http" size={14} /> asks <code>{held.asks}</code> when it goes on
+          <Icon name="http" size={14} /> asks {hidden ? 'the outside' : <code>{held.asks}</code>} when it goes on
         </p>
       )}
     </div>

@@ -46,6 +46,7 @@ function choosing(event: KeyboardEvent<HTMLElement>): void {
 
 function Row({ message, selected }: { message: HeldMessage; selected: boolean }): ReactElement {
   const title = useStore((state) => nodeTitle(shownDefinition(state), message.node_id));
+  const hidden = useStore((state) => state.preferences.presenter);
   return (
     <button
       type="button"
@@ -73,8 +74,8 @@ function Row({ message, selected }: { message: HeldMessage; selected: boolean })
           </span>
         )}
         {message.asks !== null && (
-          <span className="held-asks" title={`Asks ${message.asks} when it goes on`}>
-            <Icon name="http" size={13} /> {message.asks}
+          <span className="held-asks" title={hidden ? undefined : `Asks ${message.asks} when it goes on`}>
+            <Icon name="http" size={13} /> {hidden ? 'asks the outside' : message.asks}
           </span>
         )}
         {message.error !== null && (

@@ -11,6 +11,7 @@ const SHOWN = 200;
 export function LogLines(): ReactElement | null {
   const log = useStore((state) => state.control.view?.log ?? null);
   const definition = useStore(shownDefinition);
+  const hidden = useStore((state) => state.preferences.presenter);
   if (log === null || log.length === 0) return null;
   return (
     <section className="breaks-part" aria-label="What logpoints have said" data-testid="log-lines">
@@ -24,7 +25,7 @@ export function LogLines(): ReactElement | null {
           .map((line, index) => (
             <li key={log.length - index}>
               <time className="numbers">{formatClock(line.at)}</time> <span className="log-node">{nodeTitle(definition, line.node_id)}</span> <code>{keyWords(line.key)}</code>{' '}
-              <span className="log-text">{line.text}</span>
+              <span className="log-text">{hidden ? 'something' : line.text}</span>
             </li>
           ))}
       </ol>
