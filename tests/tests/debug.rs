@@ -9,7 +9,8 @@ use std::{
 
 use protocol::{
     BreakPlace, Breakpoint, Change, Command, Controls, Edit, Event, ExecutionId, Fact, ForkEdit, ForkWish,
-    GatePlace, HeldMessage, Mock, MockAnswer, NodeId, Payload, Request, Response, RunOptions, WhyHeld,
+    GatePlace, HeldAt, HeldMessage, Mock, MockAnswer, NodeId, Payload, Request, Response, RunOptions,
+    WhyHeld,
 };
 use runeglass_tests::{Ran, local, outside::Web, run, runeglass};
 use serde_json::{Value, json};
@@ -229,6 +230,8 @@ async fn stepping_one_item_leaves_the_others() {
     let id = begin(&session, &plain(), items(5), breaks(before("one"))).await;
     let all = held(&session, &id).await;
     assert_eq!(all.len(), 5);
+    let counted = session.held(&id).await.expect("a view").held_at;
+    assert_eq!(counted, [HeldAt { node_id: "one".into(), gate: GatePlace::Before, count: 5 }]);
     let third = all.iter().find(|held| held.key.as_str() == "each=3").expect("held").clone();
     tell(&session, &id, Command::Step { message_id: third.message_id }).await;
     let now = held(&session, &id).await;
@@ -369,6 +372,24 @@ async fn breakpoints_survive_a_restart_and_hold_what_is_taken_up() {
     output(&session, &id, "all").await;
 }
 
+#[tokio::test]
+async fn a_node_that_left_the_file_keeps_nobody_from_setting_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join(PATH);
+    fs::write(&file, plain().to_string()).expect("written");
+    let keep = Keep::At(folder.path().join("runs.db"));
+    let (folder, clock) = (Some(folder.path().to_owned()), Clock::system());
+    let options = Options { keep, folder, clock, recover: false, reach: Reach::default() };
+    let session = Session::open(options).await.expect("opens");
+    session.set_controls(PATH, breaks(before("two"))).await.expect("kept");
+    fs::write(&file, plain().to_string().replace("two", "three")).expect("written");
+    let mut controls = breaks(before("two"));
+    controls.breakpoints.push(Breakpoint::at(before("three")));
+    session.set_controls(PATH, controls.clone()).await.expect("kept beside it");
+    controls.breakpoints.push(Breakpoint::at(before("nowhere")));
+    assert!(session.set_controls(PATH, controls).await.is_err(), "a new one has to be there");
+}
+
 /// Tasks of the session before may hold the store a moment longer.
 async fn reopened(folder: &Path) -> Session {
     loop {
@@ -424,7 +445,10 @@ async fn pins_and_mocks_answer_and_parts_are_run() {
         mock(Some("each=1"), MockAnswer::Error { message: "made up".to_owned() }),
     ];
     let controls = Controls { breakpoints: Vec::new(), mocks };
-    let id = begin(&session, &fan_out(&web.url("/echo")), items(3), controls).await;
+    let id = begin(&session, &fan_out(&web.url("/echo")), items(3), controls.clone()).await;
+    let breakpoints = vec![Breakpoint::at(before("ask"))];
+    session.set_controls(PATH, Controls { breakpoints, ..controls }).await.expect("kept");
+    assert_eq!(session.held(&id).await.expect("a view").stale, [], "a breakpoint changes no answer");
     let all = output(&session, &id, "all").await;
     assert_eq!(all[1]["error"]["message"], "made up");
     assert_eq!(all[2], json!({"n": 2, "twice": 4}));

@@ -128,6 +128,40 @@ describe('runeglass-desktop', () => {
     expect(columns.some((column) => column % 320 !== 0)).toBe(true);
   });
 
+  it('breaks and steps', async () => {
+    const text = (selector: string): Promise<string> => window.run('return document.querySelector(arguments[0])?.textContent ?? ""', selector);
+    await window.click(byId('workflow-hello.json'));
+    await shown(byId('node-say'));
+    await window.click(byId('node-fetch'));
+    await window.press('F9');
+    await shown(`${byId('port-before-fetch')}[data-break="set"]`);
+    await window.click(byId('run'));
+    await shown(`${byId('node-fetch')}[data-held="1"]`, RUN_LIMIT_MILLIS);
+    await soon('the held message beside the graph', async () => ((await text(byId('held-inspector'))).includes('breakpoint 1') ? true : null));
+    await window.click(byId('edit-parameters'));
+    await soon('the editor', async () => ((await window.run<boolean>('return document.querySelector(".json-editor")?.shadowRoot?.querySelector(".cm-content") != null')) ? true : null));
+    await window.screenshot(place.shot('desktop-editor'));
+    await window.run('[...document.querySelectorAll(".payload-editor button")].find((button) => button.textContent === "Cancel").click()');
+    await window.screenshot(place.shot('desktop-held'));
+    await window.press('F10');
+    await soon('the next node to hold it', async () => {
+      const held = await window.run<string[]>('return [...document.querySelectorAll("[data-held]")].map((card) => card.dataset.node)');
+      return held.length === 1 && held[0] !== 'fetch' ? held : null;
+    }, RUN_LIMIT_MILLIS);
+    expect((await states()).fetch).toBe('success');
+    await window.press('F5');
+    await soon(
+      'the execution to end',
+      async () => ((await attribute(byId('execution-phase'), 'data-phase')) === 'completed' ? true : null),
+      RUN_LIMIT_MILLIS,
+    );
+    await window.click(byId('node-fetch'));
+    await window.press('F9');
+    await shown(`${byId('port-before-fetch')}[data-break="disabled"]`);
+    await window.press('F9');
+    await soon('it to be gone', async () => ((await attribute(byId('port-before-fetch'), 'data-break')) !== 'disabled' ? true : null));
+  });
+
   it('turns dark', async () => {
     const choose = async (wanted: string): Promise<true | null> => {
       if ((await attribute(byId('theme-toggle'), 'data-theme-choice')) === wanted) return true;

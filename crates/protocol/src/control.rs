@@ -204,6 +204,8 @@ pub struct ControlView {
     /// In the order in which they were held; at most a few hundred of them.
     pub held: Vec<HeldMessage>,
     pub held_total: usize,
+    /// All of them, counted by where they stand.
+    pub held_at: Vec<HeldAt>,
     /// How often each breakpoint was hit, in the order of the workflow's breakpoints.
     pub hits: Vec<u32>,
     /// What logpoints have said, the oldest first; only the latest are kept.
@@ -219,6 +221,15 @@ pub struct ControlView {
 
 fn is_zero(count: &usize) -> bool {
     *count == 0
+}
+
+/// How many messages are held at one side of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+#[ts(export_to = "protocol.ts")]
+pub struct HeldAt {
+    pub node_id: NodeId,
+    pub gate: GatePlace,
+    pub count: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]

@@ -33,8 +33,8 @@ pub use attach::{
 };
 pub use barrier::{BarrierPlace, BarrierView, MissingPart, PartAt, Whereabouts};
 pub use control::{
-    BreakPlace, Breakpoint, Command, ControlError, ControlView, Controls, Edit, GatePlace, HeldMessage,
-    Logged, Mock, MockAnswer, WhyHeld,
+    BreakPlace, Breakpoint, Command, ControlError, ControlView, Controls, Edit, GatePlace, HeldAt,
+    HeldMessage, Logged, Mock, MockAnswer, WhyHeld,
 };
 pub use diagnostic::{Diagnostic, DiagnosticCode, Place, Severity};
 pub use error::{ErrorCode, NodeError, Problem, ProblemCode};

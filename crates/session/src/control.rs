@@ -53,14 +53,16 @@ impl Session {
 
     /// Keeps them; executions of the workflow that are under way heed them from now on.
     pub async fn set_controls(&self, path: &str, controls: Controls) -> Result<(), Problem> {
+        let (kept, changed_at) = self.store.controls(path).await.map_err(|error| from_store(&error))?;
         if let Some(library) = &self.library
             && let Ok(loaded) = library.load(path)
             && let Some(plan) = loaded.plan
         {
-            check(&plan, &controls)?;
+            check(&plan, &fresh(&controls, &kept))?;
         }
-        let now = self.clock.now();
-        self.store.set_controls(path, &controls, now).await.map_err(|error| from_store(&error))?;
+        // The moment tells which executions are stale, and a breakpoint makes none of them so.
+        let at = if controls.mocks == kept.mocks { changed_at } else { self.clock.now() };
+        self.store.set_controls(path, &controls, at).await.map_err(|error| from_store(&error))?;
         for id in self.live.running_from(path) {
             self.gate.attach(&id, |settings| heed(settings, controls.clone()));
         }
@@ -245,6 +247,13 @@ pub(crate) async fn take_up(store: &Store, gate: &Gate, events: &[Event]) -> Res
 fn heed(settings: &mut Settings, controls: Controls) {
     settings.breakpoints = controls.breakpoints;
     settings.mocks = Arc::new(Mocks::new(controls.mocks));
+}
+
+/// What was not kept before. What a file has lost since must not keep anybody from setting something else.
+fn fresh(controls: &Controls, kept: &Controls) -> Controls {
+    let breakpoints = controls.breakpoints.iter().filter(|it| !kept.breakpoints.contains(it));
+    let mocks = controls.mocks.iter().filter(|it| !kept.mocks.contains(it));
+    Controls { breakpoints: breakpoints.cloned().collect(), mocks: mocks.cloned().collect() }
 }
 
 /// Says what is wrong with breakpoints and mocks for this workflow, if anything.

@@ -46,3 +46,44 @@ export const DIAMONDS = {
     { id: 'd', src: 'gather', dst: 'report' },
   ],
 };
+
+/** Ten parcels, each weighed and labelled, and all of them loaded. */
+export const PARCELS = {
+  name: 'Ten parcels',
+  description: 'Ten parcels are weighed and labelled one by one, and loaded together.',
+  sample_input: Array.from({ length: 10 }, (_, n) => ({ n })),
+  nodes: [
+    node('start', 'trigger', 'The van is here'),
+    node('each', 'split', 'Each parcel', { input_array: '$trigger' }),
+    node('weigh', 'simulate', 'Weigh it', { output: { n: '$item.n', grams: '{{ $item.n * 100 }}' } }),
+    node('label', 'simulate', 'Print the label', { output: { n: '$weigh.n', text: 'parcel $weigh.n, $weigh.grams g' } }),
+    node('all', 'aggregator', 'All parcels'),
+    node('say', 'log', 'Drive off', { message: '{{ $all.length }} parcels' }),
+  ],
+  edges: [
+    { id: 'in', src: 'start', dst: 'each' },
+    { id: 'one', src: 'each', dst: 'weigh' },
+    { id: 'two', src: 'weigh', dst: 'label' },
+    { id: 'three', src: 'label', dst: 'all' },
+    { id: 'out', src: 'all', dst: 'say' },
+  ],
+};
+
+/** One thing after the other: something that rests for three days, and something that may fail. */
+export const PATIENT = {
+  name: 'Three days',
+  description: 'Rests for three days, then asks; whatever goes wrong is said.',
+  nodes: [
+    node('start', 'trigger', 'Start'),
+    node('rest', 'wait', 'Three days', { mode: 'interval', amount: 259_200, unit: 'seconds' }),
+    { ...(node('ask', 'simulate', 'Ask for it', { output: { answer: 42 } }) as object), error: { type: 'branch', error_edge: 'sorry' } },
+    node('thanks', 'log', 'Say thanks', { message: 'thanks for $ask.answer' }),
+    node('oops', 'log', 'Say sorry', { message: 'sorry' }),
+  ],
+  edges: [
+    { id: 'a', src: 'start', dst: 'rest' },
+    { id: 'b', src: 'rest', dst: 'ask' },
+    { id: 'c', src: 'ask', dst: 'thanks' },
+    { id: 'sorry', src: 'ask', dst: 'oops' },
+  ],
+};

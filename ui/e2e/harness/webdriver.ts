@@ -4,6 +4,9 @@ import { writeFileSync } from 'node:fs';
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
 const CALL_LIMIT_MILLIS = 30_000;
 
+/** The code points WebDriver has for keys without a letter. */
+const KEYS: { [name: string]: string } = { Shift: '\uE008', Control: '\uE009', F5: '\uE035', F6: '\uE036', F9: '\uE039', F10: '\uE03A', F11: '\uE03B' };
+
 export class WebDriver {
   private readonly base: string;
 
@@ -30,6 +33,13 @@ export class WebDriver {
     // A list inside the page is not scrolled by the driver.
     await this.run('document.querySelector(arguments[0]).scrollIntoView({ block: "nearest" })', selector);
     await send('POST', `${this.base}/element/${element[ELEMENT]}/click`, {});
+  }
+
+  /** Keys as people press them, the first ones held down while the last one is pressed. */
+  async press(...keys: string[]): Promise<void> {
+    const values = keys.map((key) => KEYS[key] ?? key);
+    const actions = [...values.map((value) => ({ type: 'keyDown', value })), ...values.toReversed().map((value) => ({ type: 'keyUp', value }))];
+    await send('POST', `${this.base}/actions`, { actions: [{ type: 'key', id: 'keyboard', actions }] });
   }
 
   async screenshot(path: string): Promise<void> {

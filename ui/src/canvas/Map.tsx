@@ -1,5 +1,6 @@
 import { MiniMap, type MiniMapNodeProps } from '@xyflow/react';
 import type { ReactElement } from 'react';
+import { heldHere, nodeMarks } from '../state/controlMarks';
 import { nodeStateOf } from '../state/selectors';
 import { useStore } from '../state/store';
 
@@ -8,6 +9,6 @@ export function Map(): ReactElement {
 }
 
 function Spot({ id, x, y, width, height }: MiniMapNodeProps): ReactElement {
-  const state = useStore((current) => nodeStateOf(current, id));
+  const state = useStore((current) => (heldHere(nodeMarks(current, id)) > 0 ? 'held' : nodeStateOf(current, id)));
   return <rect className={`spot spot-${state}`} x={x} y={y} width={width} height={height} rx={8} />;
 }

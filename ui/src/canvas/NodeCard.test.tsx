@@ -1,7 +1,7 @@
 import { act, fireEvent, render, screen } from '@testing-library/react';
 import { describe, expect, it, vi } from 'vitest';
 import type { NodeState, NodeView } from '../generated/protocol';
-import { NO_COUNTS, WORKFLOW, diagnostic, nodeView, summary, view } from '../testing/fixtures';
+import { NO_COUNTS, WORKFLOW, controlView, diagnostic, held, nodeView, summary, view } from '../testing/fixtures';
 import { useStore } from '../state/store';
 import { Card } from './NodeCard';
 
@@ -203,5 +203,21 @@ describe('Card', () => {
     fireEvent.click(show({}));
     expect(useStore.getState().selectedNode).toBe('greet');
     expect(screen.getByTestId('node-greet').getAttribute('aria-pressed')).toBe('true');
+  });
+
+  it('tells that something is held, set and pinned, by mark and by word', () => {
+    useStore.setState((state) => ({
+      control: {
+        ...state.control,
+        controls: { breakpoints: [{ place: { type: 'before', node_id: 'greet' } }], mocks: [{ node_id: 'greet', answer: { type: 'output', value: 1 } }] },
+        view: controlView([held(), held({ message_id: 'm2', edited: true })], { stale: ['greet'] }),
+      },
+    }));
+    const card = show({ greet: nodeView('running') });
+    expect(card.dataset.held).toBe('2');
+    expect(card.classList.contains('card-held')).toBe(true);
+    expect(screen.getByText('Held')).toBeTruthy();
+    expect([...card.querySelectorAll('[data-mark]')].map((mark) => (mark as HTMLElement).dataset.mark)).toEqual(['edited', 'pin', 'stale']);
+    expect(card.getAttribute('aria-label')).toContain('2 messages held before its work, breakpoint before it, its output is pinned, stale');
   });
 });

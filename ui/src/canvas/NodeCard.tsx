@@ -1,16 +1,19 @@
 /** One node of the graph. It listens to its own part of the store, so a change redraws one card and no more. */
 import { Handle, type Node as FlowNode, type NodeProps, Position } from '@xyflow/react';
-import { type ReactElement, memo, useEffect, useRef } from 'react';
+import { type ReactElement, memo, useEffect, useRef, useState } from 'react';
 import type { Diagnostic, Node } from '../generated/protocol';
 import { totalOf } from '../shared/counts';
 import { Icon, kindIcon } from '../shared/icons';
 import { shownState } from '../shared/shownState';
 import { STATE_WORDS, StateIcon, StateLabel } from '../shared/states';
+import { heldHere, nodeMarks } from '../state/controlMarks';
 import { itemStateAt, nodeViewOf, shownDefinition, wayOf } from '../state/selectors';
 import { type State, focusNode, selectNode, useStore } from '../state/store';
 import { CardBar } from './CardBar';
+import { CardMarks, HeldLabel, spokenMarks } from './CardMarks';
 import { CardMiddle, CardNumbers } from './CardNumbers';
 import { NodeMarker } from './NodeMarker';
+import { Ports } from './Ports';
 import { RetryReason } from './RetryReason';
 import { foundNodes } from './search';
 import { spokenNode } from './spoken';
@@ -23,12 +26,14 @@ export type CardData = {
 export type CardNode = FlowNode<CardData, 'card'>;
 
 export const NodeCard = memo(function NodeCard({ data }: NodeProps<CardNode>): ReactElement {
+  const [offered, setOffered] = useState(false);
   return (
-    <>
+    <div className="card-place" onPointerEnter={() => setOffered(true)} onPointerLeave={() => setOffered(false)}>
       <Handle type="target" position={Position.Left} isConnectable={false} />
       <Card {...data} />
+      <Ports nodeId={data.node.id} title={data.title} offered={offered} />
       <Handle type="source" position={Position.Right} isConnectable={false} />
-    </>
+    </div>
   );
 });
 
@@ -39,6 +44,8 @@ export function Card({ node, title, diagnostics }: CardData): ReactElement {
   // One question for all of it, asked by every card at every change. Text, because text is equal when it says the same.
   const [chosen, way, found] = useStore((state) => standing(state, node.id)).split(' ');
   const selected = chosen === 'selected';
+  const marks = useStore((state) => nodeMarks(state, node.id));
+  const held = heldHere(marks);
   const element = useRef<HTMLDivElement>(null);
   const state = shownState(view);
 
@@ -52,24 +59,26 @@ export function Card({ node, title, diagnostics }: CardData): ReactElement {
       ref={element}
       role="button"
       tabIndex={focused ? 0 : -1}
-      className={`card card-${state}${view && totalOf(view.counts) > 1 ? ' card-many' : ''}${selected ? ' card-selected' : ''}${way === '' ? '' : ` card-way-${way}`}${found === '' ? '' : ` card-${found}`}`}
+      className={`card card-${state}${view && totalOf(view.counts) > 1 ? ' card-many' : ''}${selected ? ' card-selected' : ''}${way === '' ? '' : ` card-way-${way}`}${found === '' ? '' : ` card-${found}`}${held > 0 ? ' card-held' : ''}${marks.stale ? ' card-stale' : ''}`}
       data-testid={`node-${node.id}`}
       data-state={view?.state ?? 'idle'}
       data-node={node.id}
+      data-held={held > 0 ? held : undefined}
       data-way={way === '' ? undefined : way}
       aria-pressed={selected}
-      aria-label={spokenNode(title, node.type, view)}
+      aria-label={`${spokenNode(title, node.type, view)}${spokenMarks(marks)}`}
       onFocus={() => focusNode(node.id)}
       onClick={() => selectNode(node.id)}
     >
       <CardTop kind={node.type} title={title} />
       <CardMiddle kind={node.type} view={view} />
       <div className="card-bottom">
-        <StateLabel state={state} />
+        {held > 0 ? <HeldLabel /> : <StateLabel state={state} />}
         {view && <CardNumbers view={view} />}
       </div>
       {view && <CardBar view={view} />}
       {view && <RetryReason view={view} />}
+      <CardMarks marks={marks} />
       <NodeMarker diagnostics={diagnostics} />
       <ItemMark nodeId={node.id} />
     </div>

@@ -4,14 +4,19 @@ import type { ExecutionView, Workflow } from '../generated/protocol';
 import { own } from '../shared/record';
 import { PHASE_WORDS } from '../shared/states';
 import { titleOf } from '../shared/title';
+import { nodeMarks } from '../state/controlMarks';
 import { shownView, stateCounts } from '../state/selectors';
 import { selectNode, useStore } from '../state/store';
+import { spokenMarks } from './CardMarks';
 import { spokenNode } from './spoken';
 
 const BEAT_MILLIS = 1_000;
 
 export function NodeList({ definition }: { definition: Workflow }): ReactElement {
   const view = useCalmView();
+  // What is set and held changes by hand, and is told at once.
+  useStore((state) => state.control);
+  const state = useStore.getState();
   return (
     <div className="visually-hidden">
       <p role="status" aria-live="polite">
@@ -22,6 +27,7 @@ export function NodeList({ definition }: { definition: Workflow }): ReactElement
           <li key={index}>
             <button type="button" tabIndex={-1} onClick={() => selectNode(node.id)}>
               {spokenNode(titleOf(node), node.type, view ? own(view.nodes, node.id) : undefined)}
+              {spokenMarks(nodeMarks(state, node.id))}
             </button>
           </li>
         ))}

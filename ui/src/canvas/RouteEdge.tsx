@@ -4,6 +4,7 @@ import { formatCompact } from '../shared/format';
 import { ignoredWords } from '../shared/ignored';
 import { edgeViewOf, edgeWay, ignoredAlong, nodeStateOf } from '../state/selectors';
 import { type State, useStore } from '../state/store';
+import { EdgeBreak } from './EdgeBreak';
 import { EdgePlate } from './EdgePlate';
 import type { GraphEdge } from './graph';
 import { type EdgeRoute, LABEL_HEIGHT, levelMiddle } from './layout/layout';
@@ -36,6 +37,7 @@ export const RouteEdge = memo(function RouteEdge({ id, source, target, data }: E
       <path className="route-head" d={arrowPath(route.points)} />
       {route.label && label !== '' && <EdgePlate at={route.label} text={label} title={data.edge.label ?? label} kind="label" />}
       <IgnoredNote id={id} route={route} labelled={label !== ''} />
+      <EdgeBreak id={id} route={route} title={label === '' ? `the edge from ${source} to ${target}` : `the edge “${label}”`} />
     </g>
   );
 });

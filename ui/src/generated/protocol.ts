@@ -125,6 +125,10 @@ export type ControlView = { paused: boolean, paused_nodes: Array<NodeId>,
  */
 held: Array<HeldMessage>, held_total: number, 
 /**
+ * All of them, counted by where they stand.
+ */
+held_at: Array<HeldAt>, 
+/**
  * How often each breakpoint was hit, in the order of the workflow's breakpoints.
  */
 hits: Array<number>, 
@@ -412,6 +416,11 @@ unindexed: Unindexed, };
 export type Frame = { split_node_id: NodeId, branch_id: string, item_index: number, total_items: number, };
 
 export type GatePlace = "before" | "after";
+
+/**
+ * How many messages are held at one side of a node.
+ */
+export type HeldAt = { node_id: NodeId, gate: GatePlace, count: number, };
 
 export type HeldMessage = { execution_id: ExecutionId, message_id: MessageId, node_id: NodeId, key: LineageKey, attempt: number, gate: GatePlace, why: WhyHeld, since: number, 
 /**

@@ -7,6 +7,7 @@ import { useStore } from '../state/store';
 import { Comparison } from './Comparison';
 import { HiddenPayload } from './HiddenPayload';
 import { Payload } from './Payload';
+import { PinButtons, canPin } from './PinButton';
 
 export type PayloadPart = 'parameters' | 'input' | 'output';
 
@@ -27,6 +28,11 @@ export function ComparedPayload({ part, node, firing, firings, ...rest }: Props)
   if (hidden) return <HiddenPayload />;
   if (comparing) return <Comparison part={part} node={node} firing={firing} firings={firings} onClose={() => setComparing(false)} />;
   const possible = rest.payload.type === 'whole' && (others || firings.length > 1);
-  const extra = possible ? <IconButton icon="compare" label="Compare with another…" data-testid="compare" onClick={() => setComparing(true)} /> : null;
+  const extra = (
+    <>
+      {part === 'output' && canPin(node, firing) && <PinButtons node={node} firing={firing} />}
+      {possible && <IconButton icon="compare" label="Compare with another…" data-testid="compare" onClick={() => setComparing(true)} />}
+    </>
+  );
   return <Payload {...rest} extra={extra} />;
 }

@@ -14,6 +14,7 @@ import { FiringPicker } from './FiringPicker';
 import { ItemNote } from './ItemNote';
 import { NodeFacts } from './NodeFacts';
 import { NodeHeading } from './NodeHeading';
+import { usePinKey } from './PinButton';
 import { useNodeDetail } from './useNodeDetail';
 
 /** A node of an execution: one of its firings, with what it was asked, what it saw and what came of it. */
@@ -25,6 +26,7 @@ export function ExecutionNode({ node, executionId }: { node: Node; executionId: 
   const [chosen, setChosen] = useState<string | null>(null);
   const firings = detail.type === 'loaded' ? detail.detail.firings : [];
   const firing = firings.find((each) => each.message_id === chosen) ?? firings[0] ?? null;
+  usePinKey(node, firing);
 
   return (
     <>

@@ -46,6 +46,13 @@ describe('Palette', () => {
     expect(useStore.getState().preferences.theme).toBe('dark');
   });
 
+  it('has every command of control that is possible now, with its key', () => {
+    type('pause');
+    expect(screen.getByText('Pause').closest('[role="option"]')?.textContent).toContain('F6');
+    type('step from');
+    expect(screen.getByText('Step from the start')).toBeTruthy();
+  });
+
   it('is walked with the arrows, and says so when there is nothing', () => {
     const field = type('the');
     const first = field.getAttribute('aria-activedescendant');

@@ -4,6 +4,8 @@ import { type IconName, kindIcon } from '../shared/icons';
 import { PHASE_WORDS } from '../shared/states';
 import { titleOf } from '../shared/title';
 import { cancel, openExecution, run } from '../state/actions';
+import { controlCommands } from '../state/controlCommands';
+import { controlledPath } from '../state/control';
 import { placeOf, selectItem } from '../state/item';
 import { backToNow, travelTo } from '../state/past';
 import { togglePlaying } from '../state/playback';
@@ -71,13 +73,16 @@ function commands(state: State, onHelp: () => void): Entry[] {
   const found: Entry[] = [];
   if (able.type === 'ready') found.push(command('run', 'play', `Run ${able.entry.title}`, () => void run(able.entry.path), 'F5'));
   if (running !== null) found.push(command('stop', 'stop', 'Stop this execution', () => void cancel(running), 'Shift+F5'));
+  found.push(...controlCommands(state).map(({ id, icon, text, act, keys }) => command(`control-${id}`, icon, text, act, keys)));
   if (state.past) found.push(command('now', 'replay', 'Back to now', backToNow, 'End'));
   if (state.item) found.push(command('all', 'split', 'Let go of the item', clearItem, 'Esc'));
   if (shownSummary(state)) {
     found.push(...TABS.map(({ tab, text }) => command(tab, 'bottom', text, () => showBottom(tab))));
+    if (running !== null) found.push(command('held', 'bottom', 'Show what is held', () => showBottom('held')));
     found.push(command('play', state.playing ? 'pause' : 'play', state.playing ? 'Pause' : 'Play what happened', togglePlaying, 'Space'));
     found.push(command('first', 'previous', 'Go to the first event', () => travelTo({ type: 'position', data: 1 }), 'Home'));
   }
+  if (controlledPath(state) !== null) found.push(command('breakpoints', 'bottom', 'Show breakpoints, pins and mocks', () => showBottom('breakpoints')));
   const { scopesShown, theme, presenter } = state.preferences;
   found.push(command('scopes', 'fit', scopesShown ? 'Hide the areas of fan-outs' : 'Paint the areas of fan-outs', () => setScopesShown(!scopesShown), 'G'));
   found.push(...PANELS.map(({ panel, text, keys }) => command(panel, 'left', text, () => togglePanel(panel), keys)));

@@ -53,6 +53,23 @@ describe('RunControls', () => {
     expect(asked()).toEqual([cancel, cancel]);
   });
 
+  it('hears F5 also when somebody has kept the browser from reloading, and not with Alt', () => {
+    const keep = (event: KeyboardEvent): void => event.preventDefault();
+    window.addEventListener('keydown', keep, { capture: true });
+    render(<RunControls />);
+    fireEvent.keyDown(document.body, { key: 'F5', altKey: true });
+    expect(asked()).toEqual([]);
+    fireEvent.keyDown(document.body, { key: 'F5' });
+    window.removeEventListener('keydown', keep, { capture: true });
+    expect(asked()).toEqual([{ type: 'run', path: 'hello.json' }]);
+  });
+
+  it('steps from the start', () => {
+    render(<RunControls />);
+    fireEvent.click(screen.getByTestId('run-paused'));
+    expect(asked()).toEqual([{ type: 'run', path: 'hello.json', options: { paused: true } }]);
+  });
+
   it('is absent in a recording', () => {
     useStore.setState({ host: { mode: 'replay', title: 'Hello', readOnly: true } });
     const { container } = render(<RunControls />);

@@ -56,6 +56,15 @@ export function RunControls(): ReactElement | null {
           >
             Run
           </Button>
+          <IconButton
+            icon="stepStart"
+            label="Step from the start: run, and hold every message before its work"
+            disabled={entry === null}
+            data-testid="run-paused"
+            onClick={() => {
+              if (entry) void run(entry.path, undefined, { paused: true });
+            }}
+          />
           <span ref={inputButton}>
             <IconButton
               icon="braces"

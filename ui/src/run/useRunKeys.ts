@@ -11,14 +11,15 @@ interface Keys {
 export function useRunKeys({ start, stop, canStart, canStop }: Keys): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      if (event.defaultPrevented || event.repeat) return;
+      if (event.repeat) return;
       const inDialog = (event.target as HTMLElement).closest('dialog, [role="dialog"]') !== null;
-      if (event.key === 'F5' && !event.ctrlKey) {
+      // Others keep the browser from reloading on F5 before us, so that it was prevented says nothing.
+      if (event.key === 'F5' && !event.ctrlKey && !event.altKey) {
         event.preventDefault();
         if (event.shiftKey) {
           if (canStop) stop();
         } else if (canStart && !canStop && !inDialog) start();
-      } else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && canStart && !inDialog) {
+      } else if (event.key === 'Enter' && !event.defaultPrevented && (event.ctrlKey || event.metaKey) && canStart && !inDialog) {
         event.preventDefault();
         start();
       }

@@ -44,6 +44,20 @@ const PATHS = {
   nodeBack: 'M8 4L4 8l4 4M13 4L9 8l4 4',
   nodeOn: 'M3 4l4 4-4 4M8 4l4 4-4 4',
   file: 'M4 2.2h5l3 3v8.6H4zM9 2.2v3h3',
+  // Control.
+  breakpoint: 'M8 3.6a4.4 4.4 0 1 0 0 8.8 4.4 4.4 0 0 0 0-8.8z',
+  resume: 'M3.4 3.2v9.6M6.6 3.2v9.6l6.8-4.8z',
+  stepOver: 'M2.4 8.2a5.6 5.6 0 0 1 10.9-1.4M13.6 3.2v3.8H9.8M8 11.2a1.4 1.4 0 1 0 0 2.8 1.4 1.4 0 0 0 0-2.8z',
+  stepInto: 'M8 1.8v6.6M5 5.6l3 3 3-3M8 11.2a1.4 1.4 0 1 0 0 2.8 1.4 1.4 0 0 0 0-2.8z',
+  stepOut: 'M8 8.8V2.2M5 5l3-3 3 3M8 11.2a1.4 1.4 0 1 0 0 2.8 1.4 1.4 0 0 0 0-2.8z',
+  stepBack: 'M13.6 8.2A5.6 5.6 0 0 0 2.7 6.8M2.4 3.2v3.8h3.8M8 11.2a1.4 1.4 0 1 0 0 2.8 1.4 1.4 0 0 0 0-2.8z',
+  backBreak: 'M12.6 3.2v9.6M9.4 3.2v9.6L2.6 8z',
+  stepStart: 'M2.6 3.2v9.6M5.4 8h7.2M9.6 5l3 3-3 3',
+  runTo: 'M2 8h7.6M6.8 5.2L9.6 8l-2.8 2.8M13.2 3.2v9.6',
+  runUntil: 'M3 3.6v8.8L9.4 8zM12.8 3.2v9.6',
+  pin: 'M5.6 2.4h4.8M6.4 2.4l-.3 4.2-2.3 2.6h8.4L9.9 6.6l-.3-4.2M8 9.2v4.6',
+  pinAll: 'M3.4 2.4h4M4 2.4l-.2 3.8-2 2.4h7.2L7 6.2l-.2-3.8M5.4 8.6v4.6M12 4v6M9.6 9.6h4.8',
+  trash: 'M3 4.4h10M6.2 4.4V2.8h3.6v1.6M4.4 4.4l.6 8.8h6l.6-8.8M6.8 7v3.8M9.2 7v3.8',
   // Kinds of nodes.
   trigger: 'M9 1.8L3.5 9H8l-1 5.2L12.5 7H8z',
   log: 'M3 4h10M3 8h10M3 12h6',
@@ -67,10 +81,12 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
+const SOLID: ReadonlySet<IconName> = new Set<IconName>(['play', 'stop', 'breakpoint', 'resume', 'backBreak', 'runUntil']);
+
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }): ReactElement {
   return (
     <svg
-      className={name === 'play' || name === 'stop' ? 'icon icon-solid' : 'icon'}
+      className={SOLID.has(name) ? 'icon icon-solid' : 'icon'}
       width={size}
       height={size}
       viewBox="0 0 16 16"

@@ -1,6 +1,9 @@
 /** Puts the features in their places; none of them knows the others. */
 import { type ReactElement, useCallback, useState } from 'react';
 import { Canvas } from '../canvas/Canvas';
+import { ControlBar } from '../control/ControlBar';
+import { RightPanel } from '../control/RightPanel';
+import { useControlKeys } from '../control/useControlKeys';
 import { Gallery } from '../gallery/Gallery';
 import { Palette } from '../palette/Palette';
 import { Inspector } from '../inspector/Inspector';
@@ -8,6 +11,7 @@ import { Library } from '../library/Library';
 import { TopBar } from '../run/TopBar';
 import { Splitter } from '../shared/Splitter';
 import { PANEL_LIMITS, type Panel } from '../state/preferences';
+import { useFollowControl } from '../state/control';
 import { useFollowItem } from '../state/item';
 import { usePlayback } from '../state/playback';
 import { resizePanel, useStore } from '../state/store';
@@ -32,6 +36,8 @@ export function App(): ReactElement {
   useTitle();
   useFollowItem();
   usePlayback();
+  useFollowControl();
+  useControlKeys();
   useGlobalKeys(onHelp, onPalette);
   return (
     <div className="shell">
@@ -63,7 +69,14 @@ function Panels(): ReactElement {
       )}
       <main className="panel-centre">
         <ChangedBanner />
-        {nothing ? <Gallery /> : <Canvas />}
+        {nothing ? (
+          <Gallery />
+        ) : (
+          <div className="centre-stage">
+            <ControlBar />
+            <Canvas />
+          </div>
+        )}
         {bottom.shown && hasBottom && (
           <>
             <PanelSplitter panel="bottom" side="top" label="Height of the bottom panel" />
@@ -77,7 +90,9 @@ function Panels(): ReactElement {
         <>
           <PanelSplitter panel="right" side="left" label="Width of the inspector" />
           <div className="panel" style={{ width: right.size }}>
-            <Inspector />
+            <RightPanel>
+              <Inspector />
+            </RightPanel>
           </div>
         </>
       )}

@@ -36,6 +36,6 @@ function isPalette(event: KeyboardEvent, command: boolean, writing: boolean): bo
 function isReload(event: KeyboardEvent): boolean {
   // Plain F5 and Shift+F5 have a meaning of their own and are prevented where they get it, or here where they have none.
   return (
-    event.key === 'F7' || event.key === 'F5' || ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'r')
+    event.key === 'F7' || event.key === 'F12' || event.key === 'F5' || ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'r')
   );
 }

@@ -4,6 +4,9 @@ import { recordedBridge } from '../bridge/recorded';
 import { readRecording } from '../bridge/recording';
 import type {
   BarrierView,
+  Command,
+  Controls,
+  ControlView,
   ExecutionView,
   FanOutPlace,
   ItemDetail,
@@ -11,6 +14,7 @@ import type {
   NodeDetail,
   PastView,
   Recording,
+  RunOptions,
   Snapshot,
   Timeline,
   Update,
@@ -180,13 +184,17 @@ function showView(mine: Session, fetched: ExecutionView): void {
 }
 
 /** Starts an execution and shows it. `input` undefined means the workflow's own sample. */
-export async function run(path: string, input?: unknown): Promise<void> {
+export async function run(path: string, input?: unknown, options?: RunOptions): Promise<void> {
   const mine = session;
   if (!mine || useStore.getState().starting) return;
   useStore.setState({ starting: true });
   try {
-    const request = input === undefined ? { type: 'run' as const, path } : { type: 'run' as const, path, input };
-    const { execution_id } = await ask(mine.bridge, request);
+    const { execution_id } = await ask(mine.bridge, {
+      type: 'run',
+      path,
+      ...(input === undefined ? {} : { input }),
+      ...(options === undefined ? {} : { options }),
+    });
     await openExecution(execution_id, true);
     // On a stage things happen slowly, also when they are over.
     if (useStore.getState().preferences.presenter) useStore.setState({ playing: true });
@@ -240,6 +248,22 @@ export async function timelineOf(executionId: string): Promise<Timeline> {
 
 export async function viewAt(executionId: string, when: When): Promise<PastView> {
   return ask(host(), { type: 'view_at', execution_id: executionId, when });
+}
+
+export async function controlsOf(path: string): Promise<Controls> {
+  return ask(host(), { type: 'controls', path });
+}
+
+export async function keepControls(path: string, controls: Controls): Promise<void> {
+  await ask(host(), { type: 'set_controls', path, controls });
+}
+
+export async function heldOf(executionId: string): Promise<ControlView> {
+  return ask(host(), { type: 'held', execution_id: executionId });
+}
+
+export async function controlExecution(executionId: string, command: Command): Promise<ControlView> {
+  return ask(host(), { type: 'control', execution_id: executionId, command });
 }
 
 /** The moment the page shows; nothing when that is now. */

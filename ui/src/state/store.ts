@@ -12,6 +12,7 @@ import type {
   Workflow,
   WorkflowEntry,
 } from '../generated/protocol';
+import { type ControlState, NO_CONTROL } from './controlState';
 import { type Bookmark, withBookmark, withoutBookmark } from './bookmarks';
 import {
   type BottomTab,
@@ -75,6 +76,9 @@ export interface State {
   focusedNode: string | null;
   /** A run was asked for and not answered yet. */
   starting: boolean;
+  control: ControlState;
+  /** How often the host has said that what is held has changed. */
+  heldChanges: number;
   toasts: Toast[];
   preferences: Preferences;
 }
@@ -101,6 +105,8 @@ export const INITIAL_STATE: State = {
   speed: 1,
   focusedNode: null,
   starting: false,
+  control: NO_CONTROL,
+  heldChanges: 0,
   toasts: [],
   preferences: DEFAULT_PREFERENCES,
 };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { entry, nodeView, patch, summary, view } from '../testing/fixtures';
 import { reduceUpdates } from './updates';
 
-const empty = { workflows: [], executions: [], open: { type: 'nothing' as const } };
+const empty = { workflows: [], executions: [], open: { type: 'nothing' as const }, heldChanges: 0 };
 
 describe('reduceUpdates', () => {
   it('adds an execution it did not know, newest first', () => {
@@ -44,5 +44,9 @@ describe('reduceUpdates', () => {
     ]);
     expect(state.workflows).toHaveLength(1);
     expect(troubles).toEqual([problem]);
+  });
+
+  it('counts how often what is held has changed', () => {
+    expect(reduceUpdates(empty, [{ type: 'control' }, { type: 'control' }]).state.heldChanges).toBe(2);
   });
 });

@@ -4,14 +4,14 @@ import { applyPatches } from './patch';
 import type { State } from './store';
 
 export interface Reduced {
-  state: Pick<State, 'workflows' | 'executions' | 'open'>;
+  state: Pick<State, 'workflows' | 'executions' | 'open' | 'heldChanges'>;
   troubles: Problem[];
   /** Patches of the open execution whose view has not arrived yet. */
   waiting: ViewPatch[];
 }
 
 export function reduceUpdates(before: Reduced['state'], updates: readonly Update[]): Reduced {
-  let { workflows, executions } = before;
+  let { workflows, executions, heldChanges } = before;
   const troubles: Problem[] = [];
   const patches: ViewPatch[] = [];
   for (const update of updates) {
@@ -22,6 +22,9 @@ export function reduceUpdates(before: Reduced['state'], updates: readonly Update
       case 'execution':
         patches.push(update.data);
         break;
+      case 'control':
+        heldChanges += 1;
+        break;
       case 'trouble':
         troubles.push(update.data);
         break;
@@ -29,7 +32,7 @@ export function reduceUpdates(before: Reduced['state'], updates: readonly Update
   }
   executions = withSummaries(executions, patches.map((patch) => patch.summary));
   const { open, waiting } = openAfter(before.open, patches);
-  return { state: { workflows, executions, open }, troubles, waiting };
+  return { state: { workflows, executions, open, heldChanges }, troubles, waiting };
 }
 
 /** Known executions stay where they are; new ones come first. */

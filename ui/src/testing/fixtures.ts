@@ -1,9 +1,12 @@
 /** Small, valid pieces of the protocol for tests; each takes what matters and makes up the rest. */
 import type {
+  ControlView,
   Counts,
   Diagnostic,
   ExecutionSummary,
   ExecutionView,
+  HeldAt,
+  HeldMessage,
   NodeDetail,
   NodeState,
   NodeView,
@@ -133,4 +136,33 @@ export function recording(): Recording {
     ],
     details: { start: detail('start', { name: 'Ada' }) },
   };
+}
+
+export function held(more: Partial<HeldMessage> = {}): HeldMessage {
+  return {
+    execution_id: 'x1',
+    message_id: 'm1',
+    node_id: 'greet',
+    key: '',
+    attempt: 1,
+    gate: 'before',
+    why: { type: 'breakpoint', index: 0 },
+    since: 1_000,
+    edited: false,
+    parameters: { type: 'whole', data: { json: { text: 'Hello, Ada' }, bytes: 20 } },
+    context: { type: 'whole', data: { json: { $trigger: { name: 'Ada' } }, bytes: 30 } },
+    asks: null,
+    output: null,
+    error: null,
+    ...more,
+  };
+}
+
+export function controlView(messages: HeldMessage[] = [], more: Partial<ControlView> = {}): ControlView {
+  const sides = new Map<string, HeldAt>();
+  for (const { node_id, gate } of messages) {
+    const before = sides.get(`${node_id} ${gate}`);
+    sides.set(`${node_id} ${gate}`, { node_id, gate, count: (before?.count ?? 0) + 1 });
+  }
+  return { paused: false, paused_nodes: [], held: messages, held_total: messages.length, held_at: [...sides.values()], hits: [], log: [], stale: [], ...more };
 }

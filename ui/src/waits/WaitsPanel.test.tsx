@@ -1,4 +1,4 @@
-import { fireEvent, render, screen } from '@testing-library/react';
+import { act, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Request, Response, TimerView, WaitBoard } from '../generated/protocol';
 import { connect } from '../state/actions';
@@ -10,15 +10,19 @@ function timer(more: Partial<TimerView>): TimerView {
   return { execution_id: 'x1', title: 'Hello', node_id: 'greet', name: 'Greet', key: '', due: Date.now() + 61_000, set_at: 0, purpose: { type: 'rest' }, ...more };
 }
 
-function show(board: WaitBoard): void {
+function show(board: WaitBoard): () => Request[] {
+  const requests: Request[] = [];
   connect({
     host: { mode: 'web', title: '', readOnly: false },
-    call: (request: Request): Promise<Response> =>
-      Promise.resolve(request.type === 'waits' ? { type: 'waits', data: board } : { type: 'execution', data: view() }),
+    call: (request: Request): Promise<Response> => {
+      requests.push(request);
+      return Promise.resolve(request.type === 'waits' ? { type: 'waits', data: board } : { type: 'execution', data: view() });
+    },
     subscribe: () => () => undefined,
   });
   useStore.setState({ ready: true });
   render(<WaitsPanel />);
+  return () => requests;
 }
 
 // The clock stands still, however busy the machine is.
@@ -40,6 +44,23 @@ describe('WaitsPanel', () => {
     fireEvent.click(await screen.findByText('Greet'));
     await vi.waitFor(() => expect(useStore.getState().selectedNode).toBe('greet'));
     expect(useStore.getState().open).toMatchObject({ type: 'execution', executionId: 'x1' });
+  });
+
+  it('fires a timer by hand, and nothing in a recording', async () => {
+    const asked = show({ timers: [timer({ key: 'each=3' })], total: 1, queued: 0, working: true });
+    fireEvent.click(await screen.findByTestId('fire-greet'));
+    expect(asked()).toContainEqual({ type: 'control', execution_id: 'x1', command: { type: 'fire_timer', node_id: 'greet', key: 'each=3' } });
+    act(() => useStore.setState({ host: { mode: 'replay', title: '', readOnly: true } }));
+    expect(screen.queryByTestId('fire-greet')).toBeNull();
+  });
+
+  it('jumps to the next timer of what is shown', async () => {
+    const asked = show({ timers: [timer({})], total: 1, queued: 0, working: true });
+    await screen.findByText('Greet');
+    expect(screen.queryByTestId('next-timer')).toBeNull();
+    act(() => useStore.setState({ open: { type: 'execution', executionId: 'x1', view: view() } }));
+    fireEvent.click(screen.getByTestId('next-timer'));
+    expect(asked()).toContainEqual({ type: 'control', execution_id: 'x1', command: { type: 'next_timer' } });
   });
 
   it('says what would appear when nothing waits', async () => {

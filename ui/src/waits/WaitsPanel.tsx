@@ -1,12 +1,14 @@
 /** Everything that waits for a moment, over all executions, the first due first. */
 import { type ReactElement, useEffect, useState } from 'react';
 import type { Problem, TimerView, WaitBoard } from '../generated/protocol';
+import { Button } from '../shared/Button';
 import { EmptyState } from '../shared/EmptyState';
 import { formatCountdown, formatCount, formatMoment } from '../shared/format';
 import { Icon } from '../shared/icons';
 import { moveFocus } from '../shared/roving';
 import { useNow } from '../shared/useNow';
 import { openExecution, waitBoard } from '../state/actions';
+import { commanded, tellOf } from '../state/control';
 import { Poll } from '../state/poll';
 import { selectNode, useStore } from '../state/store';
 import { isOverdue, overdueReason, purposeOf } from './words';
@@ -30,10 +32,12 @@ export function WaitsPanel(): ReactElement | null {
   }
   return (
     <section className="waits" aria-label="Timers" data-testid="waits">
+      <NextTimer board={board} />
       <ul className="waits-list" onKeyDown={moveFocus}>
         {board.timers.map((timer, at) => (
           <li key={`${timer.execution_id} ${timer.node_id} ${timer.key} ${timer.purpose.type}`}>
             <Row timer={timer} board={board} tabStop={at === 0} />
+            <FireNow timer={timer} />
           </li>
         ))}
       </ul>
@@ -78,6 +82,32 @@ function Row({ timer, board, tabStop }: { timer: TimerView; board: WaitBoard; ta
       </span>
       <time className="waits-moment numbers">{formatMoment(timer.due)}</time>
     </button>
+  );
+}
+
+/** Time is ours in an engine of this machine; a recording has none left. */
+function FireNow({ timer }: { timer: TimerView }): ReactElement | null {
+  const able = useStore((state) => !state.host.readOnly);
+  if (!able) return null;
+  const fire = (): void => tellOf(timer.execution_id, { type: 'fire_timer', node_id: timer.node_id, key: timer.key });
+  return (
+    <Button icon="trigger" className="waits-fire" title={`${timer.name}: do not wait any longer`} data-testid={`fire-${timer.node_id}`} onClick={fire}>
+      Fire now
+    </Button>
+  );
+}
+
+/** The first timer of the execution that is shown. */
+function NextTimer({ board }: { board: WaitBoard }): ReactElement | null {
+  const running = useStore(commanded);
+  if (running === null || !board.timers.some(({ execution_id }) => execution_id === running)) return null;
+  return (
+    <div className="waits-bar">
+      <Button icon="next" data-testid="next-timer" onClick={() => tellOf(running, { type: 'next_timer' })}>
+        Jump to the next timer
+      </Button>
+      <p>Both clocks are kept: when it was due, and when it fired.</p>
+    </div>
   );
 }
 

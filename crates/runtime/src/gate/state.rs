@@ -1,13 +1,14 @@
 //! What is set for one execution, and what is held of it.
 
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
 };
 
 use engine::{Message, Plan};
 use protocol::{
-    Change, Command, ControlError, ControlView, Edit, GatePlace, Logged, MessageId, Millis, NodeId, WhyHeld,
+    Change, Command, ControlError, ControlView, Edit, GatePlace, HeldAt, Logged, MessageId, Millis, NodeId,
+    WhyHeld,
 };
 use tokio::sync::oneshot;
 
@@ -65,11 +66,23 @@ impl Controlled {
             paused_nodes: self.paused_nodes.iter().cloned().collect(),
             held: self.held.iter().take(LISTED).map(|(_, held)| held.view()).collect(),
             held_total: self.held.len(),
+            held_at: self.held_at(),
             hits: self.armed.iter().flatten().map(|armed| armed.hits).collect(),
             log: self.log.iter().cloned().collect(),
             log_dropped: self.log_dropped,
             stale: Vec::new(),
         }
+    }
+
+    fn held_at(&self) -> Vec<HeldAt> {
+        let mut counts = BTreeMap::<(usize, bool), HeldAt>::new();
+        for (_, held) in &self.held {
+            let Standing { plan, message, stage } = &held.standing;
+            let gate = stage.place();
+            let fresh = || HeldAt { node_id: plan.nodes[message.node].id.clone(), gate, count: 0 };
+            counts.entry((message.node, gate == GatePlace::After)).or_insert_with(fresh).count += 1;
+        }
+        counts.into_values().collect()
     }
 
     /// Holds a message if something says so.

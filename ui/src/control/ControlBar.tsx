@@ -1,0 +1,54 @@
+/** Over the graph while something runs here: go on, hold, step, go back. What cannot be done now is absent. */
+import { type ReactElement, Fragment } from 'react';
+import { IconButton } from '../shared/Button';
+import { plural } from '../shared/format';
+import { Icon } from '../shared/icons';
+import type { CommandId } from '../state/controlCommands';
+import { heldTotal } from '../state/control';
+import { runningExecution } from '../state/selectors';
+import { type State, showBottom, useStore } from '../state/store';
+import { labelOf, useCommands } from './useCommands';
+
+const GROUPS: readonly (readonly CommandId[])[] = [
+  ['continue', 'pause'],
+  ['step', 'into', 'out', 'run-to'],
+  ['step-back', 'back-break'],
+];
+const ALL = GROUPS.flat();
+
+export function ControlBar(): ReactElement | null {
+  const running = useStore((state) => runningExecution(state) !== null);
+  const status = useStore(statusOf);
+  const commands = useCommands(ALL);
+  if (!running) return null;
+  const [state, words] = status.split('|');
+  return (
+    <div className={`control-bar control-${state}`} role="toolbar" aria-label="Control" data-testid="control-bar" data-control={state}>
+      <button type="button" className="control-status" title="What is held" data-testid="control-status" onClick={() => showBottom('held')}>
+        <Icon name={state === 'running' ? 'play' : state === 'past' ? 'replay' : 'pause'} size={14} />
+        <span role="status">{words}</span>
+      </button>
+      {GROUPS.map((ids) => {
+        const shown = commands.filter(({ id }) => ids.includes(id));
+        if (shown.length === 0) return null;
+        return (
+          <Fragment key={ids[0]}>
+            <span className="control-gap" />
+            {shown.map((command) => (
+              <IconButton key={command.id} icon={command.icon} label={labelOf(command)} className={`control-${command.id}`} data-testid={`control-${command.id}`} onClick={command.act} />
+            ))}
+          </Fragment>
+        );
+      })}
+    </div>
+  );
+}
+
+function statusOf(state: State): string {
+  if (state.past !== null) return 'past|In the past';
+  const held = heldTotal(state);
+  if (held > 0) return `held|${plural(held, 'message')} held`;
+  const { view } = state.control;
+  if (view?.paused) return 'held|Pausing';
+  return (view?.paused_nodes.length ?? 0) > 0 ? `held|${plural(view?.paused_nodes.length ?? 0, 'node')} paused` : 'running|Running';
+}
