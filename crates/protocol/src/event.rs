@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    EdgeId, ExecutionId, ExecutionStatus, Lineage, MessageId, Millis, NodeError, NodeId, Origin, Payload,
+    EdgeId, ExecutionId, ExecutionStatus, Lineage, LineageKey, MessageId, Millis, NodeError, NodeId, Origin, Payload,
     WorkflowId,
 };
 
@@ -278,6 +278,22 @@ impl Fact {
             | Self::TimedOut(_)
             | Self::TimerFired(_)
             | Self::ExecutionEnded(_) => {}
+        }
+    }
+
+    /// The node that the fact is about, and where; nobody where it is about the execution.
+    pub fn place(&self) -> (Option<&NodeId>, LineageKey) {
+        let of = |firing: &'_ Firing| firing.lineage.key();
+        match self {
+            Self::ExecutionStarted(_) | Self::ExecutionEnded(_) => (None, LineageKey::default()),
+            Self::NodeStarted(it) => (Some(&it.firing.node_id), of(&it.firing)),
+            Self::NodeParked(it) => (Some(&it.firing.node_id), of(&it.firing)),
+            Self::AttemptFailed(it) => (Some(&it.firing.node_id), of(&it.firing)),
+            Self::NodeSucceeded(it) => (Some(&it.firing.node_id), of(&it.firing)),
+            Self::NodeFailed(it) => (Some(&it.firing.node_id), of(&it.firing)),
+            Self::Intervened(it) => (Some(&it.firing.node_id), of(&it.firing)),
+            Self::TimedOut(it) => (Some(&it.node_id), it.lineage.key()),
+            Self::TimerFired(it) => (Some(&it.node_id), it.lineage.key()),
         }
     }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     BarrierView, Command, ComparisonView, ControlView, Controls, ExecutionId, ExecutionPage,
-    ExecutionSummary, ExecutionView, ExplanationView, FanOutPlace, Filter, ForkBranch, ForkPreview, ForkWish,
+    ExecutionSummary, ExecutionView, ExplanationView, FanOutPlace, Filter, ForkBranch, ForkPoint, ForkPreview, ForkWish,
     Found, ItemDetail, ItemGrid, LineageKey, NodeDetail, NodeId, Note, PastView, Problem, Recording, Search,
     Timeline, VerifiedView, ViewPatch, WaitBoard, When, WorkflowEntry,
 };
@@ -105,6 +105,12 @@ pub enum Request {
     Held { execution_id: ExecutionId },
     /// For executions of this machine's own engine. → `Response::Control`, after the command
     Control { execution_id: ExecutionId, command: Box<Command> },
+    /// What can be changed at an event. → `Response::ForkPoint`
+    ForkPoint {
+        execution_id: ExecutionId,
+        #[ts(type = "number")]
+        position: u64,
+    },
     /// What a fork would ask of the world outside. → `Response::ForkPreview`
     ForkPreview { execution_id: ExecutionId, wish: Box<ForkWish> },
     /// Starts a new execution that takes its past from this one. → `Response::Started`
@@ -122,6 +128,10 @@ pub enum Request {
         #[serde(default)]
         #[ts(optional = nullable)]
         key: Option<LineageKey>,
+        /// As it was after this many events; as it is now where absent.
+        #[serde(default)]
+        #[ts(optional = nullable, type = "number")]
+        at: Option<u64>,
     },
     /// Hold the recording against the engine. → `Response::Verified`
     Verify { execution_id: ExecutionId },
@@ -173,10 +183,11 @@ pub enum Response {
     Recording(Box<Recording>),
     Controls(Box<Controls>),
     Control(Box<ControlView>),
+    ForkPoint(Box<ForkPoint>),
     ForkPreview(Box<ForkPreview>),
     Forks(Vec<ForkBranch>),
     Comparison(Box<ComparisonView>),
-    Explanation(ExplanationView),
+    Explanation(Box<ExplanationView>),
     Verified(Box<VerifiedView>),
     Notes(Vec<Note>),
 }

@@ -255,6 +255,7 @@ impl Session {
             | Request::SetControls { .. }
             | Request::Held { .. }
             | Request::Control { .. }
+            | Request::ForkPoint { .. }
             | Request::ForkPreview { .. }
             | Request::Fork { .. }
             | Request::Forks { .. }
@@ -282,6 +283,10 @@ impl Session {
             Request::Control { execution_id, command } => {
                 self.control(&execution_id, &command).await.map(|view| Response::Control(Box::new(view)))
             }
+            Request::ForkPoint { execution_id, position } => {
+                let point = self.fork_point(&execution_id, position).await;
+                point.map(|point| Response::ForkPoint(Box::new(point)))
+            }
             Request::ForkPreview { execution_id, wish } => {
                 let preview = self.preview_fork(&execution_id, &wish).await;
                 preview.map(|preview| Response::ForkPreview(Box::new(preview)))
@@ -294,9 +299,9 @@ impl Session {
             Request::Compare { a, b } => {
                 self.compare(&a, &b).await.map(|comparison| Response::Comparison(Box::new(comparison)))
             }
-            Request::Explain { execution_id, node_id, key } => {
-                let explanation = self.explain(&execution_id, node_id.as_ref(), key.as_ref()).await;
-                explanation.map(Response::Explanation)
+            Request::Explain { execution_id, node_id, key, at } => {
+                let explanation = self.explain(&execution_id, node_id.as_ref(), key.as_ref(), at).await;
+                explanation.map(|explanation| Response::Explanation(Box::new(explanation)))
             }
             Request::Verify { execution_id } => {
                 self.verify(&execution_id).await.map(|verified| Response::Verified(Box::new(verified)))
@@ -434,6 +439,11 @@ impl Session {
     ) -> Result<Started, Problem> {
         let plan = runnable(self.library()?.load(path)?, path)?;
         self.start_as(plan, &stem(Path::new(path)), Some(path.to_owned()), input, options).await
+    }
+
+    /// Where a workflow of the folder is on this machine.
+    pub fn workflow_file(&self, path: &str) -> Result<PathBuf, Problem> {
+        self.library()?.file(path)
     }
 
     fn library(&self) -> Result<&Library, Problem> {

@@ -8,6 +8,7 @@ import type {
   ExecutionView,
   ExplanationView,
   ForkBranch,
+  ForkPoint,
   ForkPreview,
   Found,
   ItemDetail,
@@ -87,6 +88,7 @@ interface Payloads {
   set_controls: undefined;
   held: ControlView;
   control: ControlView;
+  fork_point: ForkPoint;
   fork_preview: ForkPreview;
   fork: { execution_id: string };
   forks: ForkBranch[];
@@ -117,6 +119,7 @@ const ANSWERS: { [K in Request['type']]: Response['type'] } = {
   set_controls: 'done',
   held: 'control',
   control: 'control',
+  fork_point: 'fork_point',
   fork_preview: 'fork_preview',
   fork: 'started',
   forks: 'forks',

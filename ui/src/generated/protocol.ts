@@ -290,7 +290,7 @@ position: number, nodes: { [key in NodeId]: NodeView }, edges: { [key in EdgeId]
 /**
  * Why an execution, or a node of it, is as it is.
  */
-export type ExplanationView = { sentences: Array<string>, };
+
 
 export type FailedAttempt = { attempt: number, at: number, duration_ms: number, error: NodeError, tried_again_at: number, };
 
@@ -325,7 +325,7 @@ until?: number | null, };
 /**
  * One firing of a node: what it was asked to do, what it saw and what came of it.
  */
-export type FiringView = { message_id: MessageId, key: LineageKey, lineage: Array<Frame>, attempt: number, state: NodeState, started_at: number | null, duration_ms: number | null, 
+export type FiringView = { message_id: MessageId, key: LineageKey, lineage: Array<Frame>, attempt: number, state: NodeState, start_position?: number, end_position?: number, started_at: number | null, duration_ms: number | null, 
 /**
  * Parameters with every reference resolved.
  */
@@ -365,7 +365,7 @@ effects: Array<SideEffect>, effects_total: number,
 /**
  * Questions that are answered from the recording.
  */
-pinned: number, };
+pinned: number, pins: Array<SideEffect>, };
 
 /**
  * Which part of a workflow is run.
@@ -728,9 +728,9 @@ at?: number, } | { "type": "barrier", execution_id: ExecutionId, node_id: NodeId
 /**
  * As it was after this many events; as it is now where absent.
  */
-at?: number, } | { "type": "waits" } | { "type": "timeline", execution_id: ExecutionId, } | { "type": "view_at", execution_id: ExecutionId, when: When, } | { "type": "record", execution_id: ExecutionId, } | { "type": "controls", path: string, } | { "type": "set_controls", path: string, controls: Controls, } | { "type": "held", execution_id: ExecutionId, } | { "type": "control", execution_id: ExecutionId, command: Command, } | { "type": "fork_preview", execution_id: ExecutionId, wish: ForkWish, } | { "type": "fork", execution_id: ExecutionId, wish: ForkWish, } | { "type": "forks", execution_id: ExecutionId, } | { "type": "compare", a: ExecutionId, b: ExecutionId, } | { "type": "explain", execution_id: ExecutionId, node_id?: NodeId | null, key?: LineageKey | null, } | { "type": "verify", execution_id: ExecutionId, } | { "type": "import", file: string, } | { "type": "notes", execution_id: ExecutionId, } | { "type": "add_note", execution_id: ExecutionId, position: number, node_id?: NodeId | null, text: string, };
+at?: number, } | { "type": "waits" } | { "type": "timeline", execution_id: ExecutionId, } | { "type": "view_at", execution_id: ExecutionId, when: When, } | { "type": "record", execution_id: ExecutionId, } | { "type": "controls", path: string, } | { "type": "set_controls", path: string, controls: Controls, } | { "type": "held", execution_id: ExecutionId, } | { "type": "control", execution_id: ExecutionId, command: Command, } | { "type": "fork_preview", execution_id: ExecutionId, wish: ForkWish, } | { "type": "fork", execution_id: ExecutionId, wish: ForkWish, } | { "type": "forks", execution_id: ExecutionId, } | { "type": "compare", a: ExecutionId, b: ExecutionId, } | { "type": "explain", execution_id: ExecutionId, node_id?: NodeId | null, key?: LineageKey | null, at?: number, } | { "type": "fork_point", execution_id: ExecutionId, position: number, } | { "type": "verify", execution_id: ExecutionId, } | { "type": "import", file: string, } | { "type": "notes", execution_id: ExecutionId, } | { "type": "add_note", execution_id: ExecutionId, position: number, node_id?: NodeId | null, text: string, };
 
-export type Response = { "type": "snapshot", "data": Snapshot } | { "type": "started", "data": { execution_id: ExecutionId, } } | { "type": "done" } | { "type": "execution", "data": ExecutionView } | { "type": "executions", "data": ExecutionPage } | { "type": "found", "data": Found } | { "type": "node_detail", "data": NodeDetail } | { "type": "items", "data": ItemGrid } | { "type": "item", "data": ItemDetail } | { "type": "barrier", "data": BarrierView } | { "type": "waits", "data": WaitBoard } | { "type": "timeline", "data": Timeline } | { "type": "past", "data": PastView } | { "type": "recording", "data": Recording } | { "type": "controls", "data": Controls } | { "type": "control", "data": ControlView } | { "type": "fork_preview", "data": ForkPreview } | { "type": "forks", "data": Array<ForkBranch> } | { "type": "comparison", "data": ComparisonView } | { "type": "explanation", "data": ExplanationView } | { "type": "verified", "data": VerifiedView } | { "type": "notes", "data": Array<Note> };
+export type Response = { "type": "snapshot", "data": Snapshot } | { "type": "started", "data": { execution_id: ExecutionId, } } | { "type": "done" } | { "type": "execution", "data": ExecutionView } | { "type": "executions", "data": ExecutionPage } | { "type": "found", "data": Found } | { "type": "node_detail", "data": NodeDetail } | { "type": "items", "data": ItemGrid } | { "type": "item", "data": ItemDetail } | { "type": "barrier", "data": BarrierView } | { "type": "waits", "data": WaitBoard } | { "type": "timeline", "data": Timeline } | { "type": "past", "data": PastView } | { "type": "recording", "data": Recording } | { "type": "controls", "data": Controls } | { "type": "control", "data": ControlView } | { "type": "fork_point", "data": ForkPoint } | { "type": "fork_preview", "data": ForkPreview } | { "type": "forks", "data": Array<ForkBranch> } | { "type": "comparison", "data": ComparisonView } | { "type": "explanation", "data": ExplanationView } | { "type": "verified", "data": VerifiedView } | { "type": "notes", "data": Array<Note> };
 
 /**
  * How an execution is run.
@@ -955,3 +955,17 @@ definition: Workflow | null, definition_hash: string, diagnostics: Array<Diagnos
  * A workflow definition.
  */
 export type WorkflowId = string;
+
+export type ExplanationView = { sentences: Array<string>, waiting: Array<Waiting>, critical_path: Array<Leg>, spent: Array<Spent>, node: NodeStory | null, };
+export type Waiting = { node_id: NodeId, key: LineageKey, arrived: number, expected: number, missing: Array<Missing>, more: number, };
+export type Missing = { what: string, whereabouts: MissingAt, };
+export type MissingAt = { "state": "queued", behind: NodeId | null, } | { "state": "running", node_id: NodeId, since: number, } | { "state": "waiting", node_id: NodeId, until: number, } | { "state": "retrying", node_id: NodeId, until: number, error: string, } | { "state": "failed", node_id: NodeId, error: string, } | { "state": "lost" };
+export type Leg = { node_id: NodeId, key: LineageKey, position: number, queue: number, run: number, timer: number, };
+export type Spent = { node_id: NodeId | null, firings: number, queue: number, run: number, timer: number, barrier: number, };
+export type NodeStory = { node_id: NodeId, firings: number, failed: number, firing: FiringStory | null, not_run: Array<NotRun>, };
+export type FiringStory = { key: LineageKey, position: number, set_off_by: NodeId | null, taken: Array<EdgeId>, not_taken: Array<EdgeId>, conditions: Array<Condition>, used: Array<Used>, error: string | null, };
+export type Condition = { written: unknown, resolved: unknown, held: boolean | null, };
+export type Used = { parameter: string, reference: string, value: unknown, node_id: NodeId | null, position: number | null, };
+export type NotRun = { key: LineageKey, decided_by: NodeId | null, position: number | null, taken: Array<EdgeId>, sentence: string, };
+export type ForkPoint = { position: number, at: number, node_id: NodeId | null, key: LineageKey, place: ForkPlace, };
+export type ForkPlace = { "type": "input", "data": PayloadView } | { "type": "context", "data": PayloadView } | { "type": "output", "data": PayloadView } | { "type": "failure", "data": NodeError } | { "type": "nothing" };

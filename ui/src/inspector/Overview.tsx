@@ -1,21 +1,28 @@
 /** The inspector when no node is selected: the execution or the workflow as a whole. */
-import type { ReactElement } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 import type { ExecutionView, WorkflowEntry } from '../generated/protocol';
 import { CopyButton } from '../shared/CopyButton';
 import { EmptyState } from '../shared/EmptyState';
 import { formatDuration, formatMoment, plural, shortId } from '../shared/format';
 import type { ShownState } from '../shared/shownState';
 import { PhaseLabel, StateLabel } from '../shared/states';
+import { useCalmStore } from '../state/calm';
 import { shownEntry, shownView, stateCounts } from '../state/selectors';
 import { selectNode, useStore } from '../state/store';
 import { ErrorPane } from './ErrorPane';
 import { Json } from './Json';
 
-export function Overview(): ReactElement {
-  const view = useStore(shownView);
+interface Props {
+  why?: ReactNode;
+  family?: ReactNode;
+}
+
+export function Overview({ why, family }: Props): ReactElement {
+  // Nobody reads a tally sixty times a second.
+  const view = useCalmStore(shownView);
   const entry = useStore(shownEntry);
   const open = useStore((state) => state.open.type);
-  if (view) return <ExecutionOverview view={view} />;
+  if (view) return <ExecutionOverview view={view} why={why} family={family} />;
   if (entry && open === 'workflow') return <WorkflowOverview entry={entry} />;
   return (
     <EmptyState icon="inspector" title="Nothing selected">
@@ -26,7 +33,7 @@ export function Overview(): ReactElement {
 
 const ORDER: ShownState[] = ['failed', 'retrying', 'running', 'waiting_timer', 'waiting_barrier', 'queued', 'success', 'skipped', 'idle'];
 
-function ExecutionOverview({ view }: { view: ExecutionView }): ReactElement {
+function ExecutionOverview({ view, why, family }: Props & { view: ExecutionView }): ReactElement {
   const { summary } = view;
   const counts = stateCounts(view);
   return (
@@ -69,7 +76,8 @@ function ExecutionOverview({ view }: { view: ExecutionView }): ReactElement {
           <FailedNode nodeId={summary.error.node_id} />
         </>
       )}
-      <p className="inspector-foot">Select a node to see its parameters, input and output.</p>
+      {family}
+      {why ?? <p className="inspector-foot">Select a node to see its parameters, input and output.</p>}
     </>
   );
 }

@@ -1,6 +1,10 @@
 /** Puts the features in their places; none of them knows the others. */
 import { type ReactElement, useCallback, useState } from 'react';
 import { Canvas } from '../canvas/Canvas';
+import { CompareBar } from '../compare/CompareBar';
+import { Explain } from '../explain/Explain';
+import { Family } from '../fork/Family';
+import { ForkDialog } from '../fork/ForkDialog';
 import { Gallery } from '../gallery/Gallery';
 import { Palette } from '../palette/Palette';
 import { Inspector } from '../inspector/Inspector';
@@ -8,6 +12,7 @@ import { Library } from '../library/Library';
 import { TopBar } from '../run/TopBar';
 import { Splitter } from '../shared/Splitter';
 import { PANEL_LIMITS, type Panel } from '../state/preferences';
+import { useFollowComparison } from '../state/compare';
 import { useFollowItem } from '../state/item';
 import { usePlayback } from '../state/playback';
 import { resizePanel, useStore } from '../state/store';
@@ -31,6 +36,7 @@ export function App(): ReactElement {
   useTheme();
   useTitle();
   useFollowItem();
+  useFollowComparison();
   usePlayback();
   useGlobalKeys(onHelp, onPalette);
   return (
@@ -42,10 +48,13 @@ export function App(): ReactElement {
       <Toasts />
       {help && <KeysHelp onClose={() => setHelp(false)} />}
       {palette && <Palette onClose={() => setPalette(false)} onHelp={onHelp} />}
+      <ForkDialog />
       {dropping && <div className="shell-drop">Drop the recording to open it</div>}
     </div>
   );
 }
+
+const why = (nodeId: string | null, lineageKey: string | null): ReactElement => <Explain nodeId={nodeId} lineageKey={lineageKey} />;
 
 function Panels(): ReactElement {
   const { left, right, bottom } = useStore((state) => state.preferences.panels);
@@ -63,6 +72,7 @@ function Panels(): ReactElement {
       )}
       <main className="panel-centre">
         <ChangedBanner />
+        <CompareBar />
         {nothing ? <Gallery /> : <Canvas />}
         {bottom.shown && hasBottom && (
           <>
@@ -77,7 +87,7 @@ function Panels(): ReactElement {
         <>
           <PanelSplitter panel="right" side="left" label="Width of the inspector" />
           <div className="panel" style={{ width: right.size }}>
-            <Inspector />
+            <Inspector why={why} family={<Family />} />
           </div>
         </>
       )}

@@ -1,5 +1,6 @@
 /** The bottom: what is looked at closely, one kind at a time. */
 import type { ReactElement } from 'react';
+import { ComparePanel } from '../compare/ComparePanel';
 import { ItemsPanel } from '../items/ItemsPanel';
 import { Problems } from '../problems/Problems';
 import { IconButton } from '../shared/Button';
@@ -15,6 +16,7 @@ import { type State, showBottom, showPanel, useStore } from '../state/store';
 export function bottomTabs(state: State): string {
   const runs = shownSummary(state) !== null;
   const tabs: BottomTab[] = [];
+  if (runs && state.compared) tabs.push('compare');
   if (runs) tabs.push('timeline');
   if (runs && splitsOf(shownDefinition(state)).length > 0) tabs.push('items');
   if (runs) tabs.push('waits');
@@ -22,7 +24,7 @@ export function bottomTabs(state: State): string {
   return tabs.join(' ');
 }
 
-const LABELS: { [K in BottomTab]: string } = { timeline: 'Timeline', items: 'Items', waits: 'Waits', problems: 'Problems' };
+const LABELS: { [K in BottomTab]: string } = { timeline: 'Timeline', items: 'Items', waits: 'Waits', problems: 'Problems', compare: 'Compare' };
 
 export function BottomPanel(): ReactElement | null {
   const ids = useStore(bottomTabs).split(' ').filter((id) => id !== '') as BottomTab[];
@@ -57,6 +59,8 @@ export function BottomPanel(): ReactElement | null {
 
 function Content({ tab }: { tab: BottomTab }): ReactElement {
   switch (tab) {
+    case 'compare':
+      return <ComparePanel />;
     case 'timeline':
       return <TimelinePanel />;
     case 'waits':

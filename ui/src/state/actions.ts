@@ -4,8 +4,14 @@ import { recordedBridge } from '../bridge/recorded';
 import { readRecording } from '../bridge/recording';
 import type {
   BarrierView,
+  ComparisonView,
   ExecutionView,
+  ExplanationView,
   FanOutPlace,
+  ForkBranch,
+  ForkPoint,
+  ForkPreview,
+  ForkWish,
   ItemDetail,
   ItemGrid,
   NodeDetail,
@@ -17,6 +23,7 @@ import type {
   ViewPatch,
   WaitBoard,
   When,
+  Workflow,
 } from '../generated/protocol';
 import { applyPatches } from './patch';
 import { shownDefinition, shownEntry } from './selectors';
@@ -240,6 +247,37 @@ export async function timelineOf(executionId: string): Promise<Timeline> {
 
 export async function viewAt(executionId: string, when: When): Promise<PastView> {
   return ask(host(), { type: 'view_at', execution_id: executionId, when });
+}
+
+/** Why the execution, or a node of it at a key, is as it is. */
+export async function explanationOf(executionId: string, nodeId: string | null, key: string | null): Promise<ExplanationView> {
+  return ask(host(), { type: 'explain', execution_id: executionId, node_id: nodeId, key, ...asItWas() });
+}
+
+export async function forkPoint(executionId: string, position: number): Promise<ForkPoint> {
+  return ask(host(), { type: 'fork_point', execution_id: executionId, position });
+}
+
+export async function forkPreview(executionId: string, wish: ForkWish): Promise<ForkPreview> {
+  return ask(host(), { type: 'fork_preview', execution_id: executionId, wish });
+}
+
+/** Starts a fork on this machine and shows it. */
+export async function startFork(executionId: string, wish: ForkWish): Promise<void> {
+  const { execution_id } = await ask(host(), { type: 'fork', execution_id: executionId, wish });
+  await openExecution(execution_id, true);
+}
+
+export async function forksOf(executionId: string): Promise<ForkBranch[]> {
+  return ask(host(), { type: 'forks', execution_id: executionId });
+}
+
+export async function comparisonOf(a: string, b: string): Promise<ComparisonView> {
+  return ask(host(), { type: 'compare', a, b });
+}
+
+export async function definitionOf(executionId: string): Promise<Workflow> {
+  return (await ask(host(), { type: 'execution', execution_id: executionId })).definition;
 }
 
 /** The moment the page shows; nothing when that is now. */
