@@ -136,6 +136,7 @@ describe('forks', () => {
     await stage.page.keyboard.press('Escape');
     await stage.page.locator('.react-flow__pane').click({ position: { x: 5, y: 5 } });
     await stage.says(byId('family'), /From event \d+ with another output/);
+    await stage.shoot('family');
     await stage.page.click(byId(`family-${parent}`));
     await stage.soon('the parent as it was', async () => ((await stage.page.getAttribute(byId('node-approve'), 'data-state')) === 'success' ? true : null));
   });

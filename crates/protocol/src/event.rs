@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    EdgeId, ExecutionId, ExecutionStatus, Lineage, LineageKey, MessageId, Millis, NodeError, NodeId, Origin, Payload,
-    WorkflowId,
+    EdgeId, ExecutionId, ExecutionStatus, Lineage, LineageKey, MessageId, Millis, NodeError, NodeId, Origin,
+    Payload, WorkflowId,
 };
 
 /// `seq` counts from 1 within the execution, without a gap.

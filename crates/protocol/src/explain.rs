@@ -47,7 +47,9 @@ pub struct Missing {
 #[ts(export_to = "protocol.ts")]
 pub enum MissingAt {
     /// Nobody has begun with it.
-    Queued { behind: Option<NodeId> },
+    Queued {
+        behind: Option<NodeId>,
+    },
     Running {
         node_id: NodeId,
         since: Millis,

@@ -42,7 +42,9 @@ pub use explain::{
     Condition, ExplanationView, FiringStory, Leg, Missing, MissingAt, NodeStory, NotRun, Spent, Used, Waiting,
 };
 pub use find::{ExecutionPage, Filter, Found, Hit, Part, Search, Unindexed};
-pub use fork::{Again, ForkBranch, ForkEdit, ForkPlace, ForkPoint, ForkPreview, ForkWish, Origin, SideEffect};
+pub use fork::{
+    Again, ForkBranch, ForkEdit, ForkPlace, ForkPoint, ForkPreview, ForkWish, Origin, SideEffect,
+};
 pub use ids::{EdgeId, ExecutionId, MessageId, NodeId, WorkflowId};
 pub use items::{FailureGroup, FanOutPlace, ItemChunk, ItemDetail, ItemGrid, ItemNode, ItemState};
 pub use lineage::{Frame, Lineage, LineageKey, Step};
@@ -53,8 +55,7 @@ pub use note::Note;
 pub use payload::{Payload, REFERENCE};
 pub use recorded::{Recording, TimedPatch};
 pub use report::{
-    CompareCounts, ComparisonView, DifferenceView, SlowerView, ValueChange,
-    VerifiedDifference, VerifiedView,
+    CompareCounts, ComparisonView, DifferenceView, SlowerView, ValueChange, VerifiedDifference, VerifiedView,
 };
 pub use request::{Request, Response, RunOptions, Snapshot, Update};
 pub use time::{Millis, iso8601, parse_moment};

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     BarrierView, Command, ComparisonView, ControlView, Controls, ExecutionId, ExecutionPage,
-    ExecutionSummary, ExecutionView, ExplanationView, FanOutPlace, Filter, ForkBranch, ForkPoint, ForkPreview, ForkWish,
-    Found, ItemDetail, ItemGrid, LineageKey, NodeDetail, NodeId, Note, PastView, Problem, Recording, Search,
-    Timeline, VerifiedView, ViewPatch, WaitBoard, When, WorkflowEntry,
+    ExecutionSummary, ExecutionView, ExplanationView, FanOutPlace, Filter, ForkBranch, ForkPoint,
+    ForkPreview, ForkWish, Found, ItemDetail, ItemGrid, LineageKey, NodeDetail, NodeId, Note, PastView,
+    Problem, Recording, Search, Timeline, VerifiedView, ViewPatch, WaitBoard, When, WorkflowEntry,
 };
 
 /// A wish of the user.

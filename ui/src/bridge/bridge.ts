@@ -54,6 +54,10 @@ export interface Bridge {
   readonly host: Host;
   /** Rejects with a `ProblemError`. */
   call(request: Request): Promise<Response>;
+  /** Takes what is in a `.runeglass` file into the store, and tells the execution's id. Absent where there is no store. */
+  importFile?(file: Blob): Promise<string>;
+  /** Opens a workflow of the folder in the system's editor. Absent where there is no such thing. */
+  edit?(path: string): Promise<void>;
   /** One listener per bridge; the answer ends the subscription. */
   subscribe(listener: Listener): () => void;
 }

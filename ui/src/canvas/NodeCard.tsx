@@ -48,7 +48,7 @@ export function Card({ node, title, diagnostics }: CardData): ReactElement {
       <CardMiddle kind={node.type} view={view} />
       <div className="card-bottom">
         {verdict === null ? <StateLabel state={state} /> : <VerdictLabel verdict={verdict} />}
-        {view && <CardNumbers view={view} />}
+        {view && verdict === null && <CardNumbers view={view} />}
       </div>
       {view && <CardBar view={view} />}
       {view && <RetryReason view={view} />}

@@ -2,7 +2,7 @@
 import type { ReactElement } from 'react';
 import type { CompareCounts, ComparisonView, ExecutionSummary } from '../generated/protocol';
 import { Button, IconButton } from '../shared/Button';
-import { formatCount, formatDuration, formatMoment, shortId } from '../shared/format';
+import { formatCount, formatDuration, formatMoment, formatSeconds, shortId } from '../shared/format';
 import { PhaseLabel } from '../shared/states';
 import { type ShownVerdict, Side, VERDICT_WORDS, VerdictLabel } from '../shared/verdicts';
 import { chooseDifference, stopComparing, swapCompared } from '../state/compare';
@@ -15,12 +15,13 @@ export function CompareBar(): ReactElement | null {
   const b = useStore((state) => state.executions.find((each) => each.execution_id === state.compared?.b) ?? null);
   if (!compared) return null;
   const { answer } = compared;
+  const alike = a?.title === b?.title;
   return (
     <section className="compare-bar" aria-label="Comparison" data-testid="compare-bar">
       <div className="compare-sides">
-        <Execution side="a" id={compared.a} summary={a} />
+        <Execution side="a" id={compared.a} summary={a} alike={alike} />
         <IconButton icon="swap" label="Swap A and B" data-testid="compare-swap" onClick={swapCompared} />
-        <Execution side="b" id={compared.b} summary={b} />
+        <Execution side="b" id={compared.b} summary={b} alike={alike} />
         <span className="compare-gap" />
         {answer && answer.differences.length > 0 && (
           <Button icon="fork" look="primary" data-testid="first-divergence" onClick={() => chooseDifference(0)}>
@@ -36,16 +37,24 @@ export function CompareBar(): ReactElement | null {
   );
 }
 
-function Execution({ side, id, summary }: { side: 'a' | 'b'; id: string; summary: ExecutionSummary | null }): ReactElement {
+interface SideProps {
+  side: 'a' | 'b';
+  id: string;
+  summary: ExecutionSummary | null;
+  /** Both are called the same, which stands above. */
+  alike: boolean;
+}
+
+function Execution({ side, id, summary, alike }: SideProps): ReactElement {
   return (
-    <span className={`compare-side compare-side-${side}`} title={id}>
+    <span className={`compare-side compare-side-${side}`} title={summary ? `${summary.title}\n${formatMoment(summary.started_at)}\n${id}` : id}>
       <Side side={side} />
       <span className="visually-hidden">{side.toUpperCase()}:</span>
-      {summary && <span className="compare-title">{summary.title}</span>}
+      {summary && !alike && <span className="compare-title">{summary.title}</span>}
       {summary && <PhaseLabel phase={summary.phase} />}
       {summary && (
         <span className="compare-when numbers">
-          {formatMoment(summary.started_at).slice(5, 19)}
+          {formatSeconds(summary.started_at)}
           {summary.ended_at !== null && ` · ${formatDuration(summary.ended_at - summary.started_at)}`}
         </span>
       )}

@@ -1,11 +1,13 @@
 /** The inspector when no node is selected: the execution or the workflow as a whole. */
 import type { ReactElement, ReactNode } from 'react';
 import type { ExecutionView, WorkflowEntry } from '../generated/protocol';
+import { IconButton } from '../shared/Button';
 import { CopyButton } from '../shared/CopyButton';
 import { EmptyState } from '../shared/EmptyState';
 import { formatDuration, formatMoment, plural, shortId } from '../shared/format';
 import type { ShownState } from '../shared/shownState';
 import { PhaseLabel, StateLabel } from '../shared/states';
+import { editorOf } from '../state/actions';
 import { useCalmStore } from '../state/calm';
 import { shownEntry, shownView, stateCounts } from '../state/selectors';
 import { selectNode, useStore } from '../state/store';
@@ -94,6 +96,7 @@ function FailedNode({ nodeId }: { nodeId: string | undefined }): ReactElement | 
 function WorkflowOverview({ entry }: { entry: WorkflowEntry }): ReactElement {
   const { definition } = entry;
   const sample = definition?.sample_input;
+  const edit = editorOf();
   return (
     <>
       <div className="inspector-heading">
@@ -103,6 +106,7 @@ function WorkflowOverview({ entry }: { entry: WorkflowEntry }): ReactElement {
             Workflow · <code>{entry.path}</code>
           </p>
         </div>
+        {edit && <IconButton icon="edit" label="Open the file in the system’s editor" data-testid="edit-file" onClick={() => edit(entry.path)} />}
       </div>
       {entry.story !== '' && <p className="inspector-story">{entry.story}</p>}
       {definition && (

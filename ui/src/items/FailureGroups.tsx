@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import type { FailureGroup } from '../generated/protocol';
-import { IconButton } from '../shared/Button';
+import { Button } from '../shared/Button';
 import { asSentence, essenceOf } from '../shared/errorWords';
 import { formatCount } from '../shared/format';
 import { codeOfGroup } from '../shared/itemStates';
@@ -55,7 +55,11 @@ function RunAgain({ nodeId }: { nodeId: string }): ReactElement | null {
   const node = useStore((state) => nodeById(shownDefinition(state), nodeId));
   if (!able) return null;
   const label = `Re-run the failed items of ${node ? titleOf(node) : nodeId}, on this machine…`;
-  return <IconButton icon="replay" label={label} data-testid={`rerun-${nodeId}`} onClick={() => rerun(nodeId)} />;
+  return (
+    <Button icon="replay" className="failure-again" title={label} aria-label={label} data-testid={`rerun-${nodeId}`} onClick={() => rerun(nodeId)}>
+      Re-run…
+    </Button>
+  );
 }
 
 function rerun(nodeId: string): void {

@@ -3,14 +3,14 @@ import { formatCount, formatMoment, shortId } from '../shared/format';
 import { type IconName, kindIcon } from '../shared/icons';
 import { PHASE_WORDS } from '../shared/states';
 import { titleOf } from '../shared/title';
-import { cancel, openExecution, run } from '../state/actions';
+import { cancel, editorOf, openExecution, run } from '../state/actions';
 import { placeOf, selectItem } from '../state/item';
 import { compare, stopComparing } from '../state/compare';
 import { canFork, prepareForkHere } from '../state/fork';
 import { backToNow, travelTo } from '../state/past';
 import { togglePlaying } from '../state/playback';
 import type { BottomTab, Panel, Theme } from '../state/preferences';
-import { nodeById, runnable, runningExecution, shownDefinition, shownSummary } from '../state/selectors';
+import { nodeById, runnable, runningExecution, shownDefinition, shownEntry, shownSummary } from '../state/selectors';
 import { type State, clearItem, openGallery, openWorkflow, selectNode, setPresenter, setScopesShown, setTheme, showBottom, togglePanel } from '../state/store';
 
 export interface Entry {
@@ -80,6 +80,8 @@ function commands(state: State, onHelp: () => void): Entry[] {
     found.push(command('play', state.playing ? 'pause' : 'play', state.playing ? 'Pause' : 'Play what happened', togglePlaying, 'Space'));
     found.push(command('first', 'previous', 'Go to the first event', () => travelTo({ type: 'position', data: 1 }), 'Home'));
   }
+  const [edit, path] = [editorOf(), shownEntry(state)?.path];
+  if (edit && path !== undefined) found.push(command('edit', 'edit', 'Open the file in the editor', () => edit(path)));
   if (canFork(state)) found.push(command('fork', 'fork', 'Fork from this event…', prepareForkHere));
   if (state.compared) found.push(command('stop-comparing', 'compare', 'Stop comparing', stopComparing));
   const { scopesShown, theme, presenter } = state.preferences;

@@ -7,14 +7,13 @@ mod spent;
 mod waiting;
 
 use protocol::{
-    ErrorCode, Event, ExecutionId, ExecutionStatus, Leg, Missing, MissingAt, NodeId, NodeStory, Spent, Waiting,
-    iso8601,
+    ErrorCode, Event, ExecutionId, ExecutionStatus, Leg, Missing, MissingAt, NodeId, NodeStory, Spent,
+    Waiting, iso8601,
 };
 use serde::Serialize;
 
 use crate::LedgerError;
 use history::History;
-
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {

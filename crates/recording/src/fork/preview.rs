@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use engine::{Message, Output, Plan, Work, call::Call, conclude, prepare};
 use protocol::{
-    Echo, ExecutionStarted, Fact, Firing, ForkPreview, Intervened, NodeError, NodeParked, NodeStarted, SideEffect,
+    Echo, ExecutionStarted, Fact, Firing, ForkPreview, Intervened, NodeError, NodeParked, NodeStarted,
+    SideEffect,
 };
 
 use super::Past;
