@@ -145,7 +145,9 @@ export function boundsOf(layout: Layout, widths: ReadonlyMap<string, number>): B
     bottom = Math.max(bottom, y + NODE_HEIGHT);
   }
   for (const { points } of layout.edges.values()) {
-    for (const { y } of points) {
+    for (const { x, y } of points) {
+      left = Math.min(left, x);
+      right = Math.max(right, x);
       top = Math.min(top, y);
       bottom = Math.max(bottom, y);
     }
