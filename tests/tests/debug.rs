@@ -550,7 +550,7 @@ async fn reports_are_requests_too() {
         panic!("not verified");
     };
     assert!(verified.difference.is_none() && verified.events > 10);
-    let explain = Request::Explain { execution_id: a.clone(), node_id: None, key: None };
+    let explain = Request::Explain { execution_id: a.clone(), node_id: None, key: None, at: None };
     let Ok(Response::Explanation(explanation)) = session.call(explain).await else {
         panic!("no explanation")
     };
