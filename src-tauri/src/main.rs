@@ -2,7 +2,9 @@
 
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
+mod editor;
 mod graphics;
+mod place;
 
 use std::{
     path::PathBuf,
@@ -10,12 +12,13 @@ use std::{
 };
 
 use clap::Parser;
-use protocol::{Problem, Request, Response, Update};
+use place::Place;
+use protocol::{Problem, ProblemCode, Request, Response, Update};
 use session::{Options, Reach, Session};
 use tauri::{
-    Manager, RunEvent, State, WebviewUrl, WebviewWindowBuilder,
+    Manager, RunEvent, State, WebviewUrl, WebviewWindowBuilder, WindowEvent,
     async_runtime::{self, JoinHandle},
-    ipc::Channel,
+    ipc::{self, Channel},
 };
 
 #[derive(Parser)]
@@ -59,6 +62,25 @@ async fn subscribe(
     Ok(())
 }
 
+/// A dropped `.runeglass` file: the page hands over what is in it and never names a path.
+#[tauri::command]
+async fn import(session: State<'_, Opened>, request: ipc::Request<'_>) -> Result<Response, Problem> {
+    let session = session.inner().as_ref().map_err(Problem::clone)?;
+    let ipc::InvokeBody::Raw(bytes) = request.body() else {
+        let hint = "drop the file on the window";
+        return Err(Problem::new(ProblemCode::InvalidRequest, "there are no bytes of a file", hint));
+    };
+    let execution_id = session.import_bytes(bytes.clone()).await?;
+    Ok(Response::Started { execution_id })
+}
+
+/// A workflow of the folder, in the program that the system has for it.
+#[tauri::command]
+async fn edit(session: State<'_, Opened>, path: String) -> Result<(), Problem> {
+    let session = session.inner().as_ref().map_err(Problem::clone)?;
+    editor::open(&session.workflow_file(&path)?)
+}
+
 async fn open(arguments: Arguments) -> Opened {
     let reach = Reach { credentials: arguments.credentials, ..Reach::default() };
     let options = Options::for_host(arguments.folder, arguments.store, reach)?;
@@ -75,18 +97,28 @@ fn main() -> anyhow::Result<()> {
     let app = tauri::Builder::default()
         .manage(opened)
         .manage(Listener::default())
-        .invoke_handler(tauri::generate_handler![call, subscribe])
+        .invoke_handler(tauri::generate_handler![call, subscribe, import, edit])
         .setup(|app| {
-            WebviewWindowBuilder::new(app, "main", WebviewUrl::default())
+            let place = Place::remembered(app);
+            let (width, height) = place.size();
+            let window = WebviewWindowBuilder::new(app, "main", WebviewUrl::default())
                 .title("Runeglass")
-                .inner_size(1280.0, 800.0)
-                .min_inner_size(900.0, 560.0)
+                .inner_size(width, height)
+                .min_inner_size(place::SMALLEST.0, place::SMALLEST.1)
                 // A dropped recording is for the page.
                 .disable_drag_drop_handler()
                 // The window shows our own page and never leaves it.
                 .on_navigation(|url| url.scheme() == "tauri" || url.host_str() == Some("tauri.localhost"))
                 .build()?;
+            place.apply(&window)?;
             Ok(())
+        })
+        .on_window_event(|window, event| {
+            if let WindowEvent::CloseRequested { .. } = event
+                && let Ok(place) = Place::of(window)
+            {
+                place.remember(window);
+            }
         })
         .build(tauri::generate_context!())?;
     app.run(|app, event| {

@@ -20,8 +20,12 @@ impl Answer {
 
 /// Sends a request exactly as given; the answer is read to its end.
 pub fn send(port: u16, request: &str) -> Answer {
+    send_bytes(port, request.as_bytes())
+}
+
+fn send_bytes(port: u16, request: &[u8]) -> Answer {
     let mut stream = connect(port);
-    stream.write_all(request.as_bytes()).expect("the request is sent");
+    stream.write_all(request).expect("the request is sent");
     let mut text = String::new();
     stream.read_to_string(&mut text).expect("the answer is read");
     let (head, body) = text.split_once("\r\n\r\n").expect("an answer has a head");
@@ -52,6 +56,14 @@ pub fn post(port: u16, path: &str, headers: &str, body: &str) -> Answer {
             "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{head}\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
         ),
     )
+}
+
+/// Bytes as they are, such as a file that somebody drops.
+pub fn upload(port: u16, path: &str, headers: &str, bytes: &[u8]) -> Answer {
+    let head = format!("POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close");
+    let kind = "Content-Type: application/octet-stream";
+    let head = format!("{head}\r\n{kind}\r\nContent-Length: {}\r\n{headers}\r\n", bytes.len());
+    send_bytes(port, &[head.as_bytes(), bytes].concat())
 }
 
 /// The data of server-sent events, one by one.

@@ -495,6 +495,8 @@ async fn forks_list_what_they_would_ask_and_keep_their_tree() {
     let pinned = ForkWish::At { position, edit: edit.clone(), run: Vec::new() };
     let preview = session.preview_fork(&id, &pinned).await.expect("a preview");
     assert_eq!(preview.effects_total, 0, "{preview:?}");
+    let pins: Vec<&str> = preview.pins.iter().map(|pin| pin.node_id.as_str()).collect();
+    assert_eq!((preview.pinned, pins), (4, vec!["ask"; 4]), "{preview:?}");
     let forked = session.fork(&id, &pinned).await.expect("a fork").execution_id;
     assert_eq!(session.until_rest(&forked).await.expect("rests"), Rest::Ended);
     assert_eq!(output(&session, &forked, "all").await[2], json!({"n": 2, "twice": 99}));
@@ -503,6 +505,7 @@ async fn forks_list_what_they_would_ask_and_keep_their_tree() {
     let run = ForkWish::At { position: 1, edit: None, run: vec!["ask".into()] };
     let preview = session.preview_fork(&id, &run).await.expect("a preview");
     assert_eq!((preview.effects_total, preview.effects[0].node_id.as_str()), (4, "ask"));
+    assert!(preview.pins.is_empty(), "{preview:?}");
     assert_eq!(web.requests().len(), 4, "a preview asks nobody");
     let again = session.fork(&id, &run).await.expect("a fork").execution_id;
     session.until_rest(&again).await.expect("rests");
@@ -571,7 +574,7 @@ async fn reports_are_requests_too() {
         panic!("not verified");
     };
     assert!(verified.difference.is_none() && verified.events > 10);
-    let explain = Request::Explain { execution_id: a.clone(), node_id: None, key: None };
+    let explain = Request::Explain { execution_id: a.clone(), node_id: None, key: None, at: None };
     let Ok(Response::Explanation(explanation)) = session.call(explain).await else {
         panic!("no explanation")
     };

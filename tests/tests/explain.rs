@@ -1,7 +1,7 @@
 //! Why: is it stuck, did it go this way, did it not run, does this value come from there, did it take so long.
 
-use protocol::Event;
-use recording::{Explanation, Whereabouts, explain};
+use protocol::{Event, MissingAt};
+use recording::{Explanation, explain};
 use runeglass_tests::local;
 use serde_json::{Value, json};
 
@@ -60,9 +60,9 @@ async fn a_join_that_waits_says_what_it_lacks_and_where_that_is() {
     assert_eq!((explanation.status, explanation.waiting.len()), (None, 1));
     let all = &explanation.waiting[0];
     assert_eq!((all.node_id.as_str(), all.arrived, all.expected), ("all", 3, 5));
-    let missing: Vec<(&str, &Whereabouts)> =
+    let missing: Vec<(&str, &MissingAt)> =
         all.missing.iter().map(|missing| (missing.what.as_str(), &missing.whereabouts)).collect();
-    let waits = |until| Whereabouts::Waiting { node_id: "rest".into(), until };
+    let waits = |until| MissingAt::Waiting { node_id: "rest".into(), until };
     assert_eq!(missing, [("item 2", &waits(600_000)), ("item 4", &waits(3_600_000))]);
     let sentence = explanation.sentences.iter().find(|said| said.starts_with("all has")).expect("a sentence");
     assert_eq!(
@@ -81,10 +81,10 @@ async fn an_item_that_nobody_has_begun_with_is_queued() {
     });
     let mut past = events[..=first.expect("an arrival")].to_vec();
     let explanation = explained(&past, None, None);
-    let places: Vec<&Whereabouts> =
+    let places: Vec<&MissingAt> =
         explanation.waiting[0].missing.iter().map(|missing| &missing.whereabouts).collect();
     assert_eq!(places.len(), 2);
-    assert!(places.iter().all(|place| !matches!(place, Whereabouts::Lost)), "{places:?}");
+    assert!(places.iter().all(|place| !matches!(place, MissingAt::Lost)), "{places:?}");
     past.truncate(4);
     assert!(explained(&past, None, None).waiting.is_empty(), "no join has heard of anything");
 }
@@ -161,7 +161,7 @@ async fn the_longest_way_goes_through_the_slowest_item() {
             leg("end", "")
         ]
     );
-    let total: i64 = explanation.critical_path.iter().map(recording::Leg::total).sum();
+    let total: i64 = explanation.critical_path.iter().map(protocol::Leg::total).sum();
     assert_eq!(total, events.last().expect("events").at - events[0].at, "it accounts for all of the time");
     assert_eq!(explanation.critical_path[2].timer, 60_000);
     let all = explanation.spent.iter().find(|spent| spent.node_id == Some("all".into())).expect("spent");

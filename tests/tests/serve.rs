@@ -10,8 +10,8 @@ use std::{
 };
 
 use runeglass_tests::{
-    http::{self, Answer, get, post, send},
-    repository, runeglass,
+    http::{self, Answer, get, post, send, upload},
+    repository, run, runeglass,
 };
 use serde_json::{Value, json};
 
@@ -340,4 +340,53 @@ fn nothing_starts_by_a_trigger_unless_asked_for() {
     let (_folder, server) = hooked(&[]);
     assert_eq!(post(server.port, "/hooks/7d0e-11", "", "{}").status, 401);
     assert_ne!(post(server.port, "/hooks/7d0e-11", &server.enter(), "{}").status, 202);
+}
+
+#[test]
+fn a_dropped_recording_is_taken_in_and_can_be_asked_about() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (runs, case) = (path("runs.db"), path("case.runeglass"));
+    let sample = repository().join("workflows/review.json").display().to_string();
+    let ran = run(runeglass().args(["run", &sample, "--json", "--virtual-time", "--store", &runs]));
+    let id = ran.last_json()["execution_id"].as_str().expect("an id").to_owned();
+    assert_eq!(run(runeglass().args(["export", &id, "--store", &runs, "-o", &case])).code, Some(0));
+    let bytes = fs::read(&case).expect("the case");
+
+    let server = Server::start(&repository().join("workflows"), &folder.path().join("store.db"));
+    assert_eq!(upload(server.port, "/api/import", "", &bytes).status, 401, "not without a session");
+    let cookie = server.enter();
+    let foreign = format!("{cookie}Origin: https://evil.example\r\n");
+    assert_eq!(upload(server.port, "/api/import", &foreign, &bytes).status, 403, "not for another page");
+    assert_eq!(upload(server.port, "/api/import", &cookie, b"no recording").status, 409);
+    let taken = upload(server.port, "/api/import", &cookie, &bytes);
+    assert_eq!(taken.status, 200, "{}", taken.body);
+    let started: Value = serde_json::from_str(&taken.body).expect("JSON");
+    assert_eq!(started["data"]["execution_id"], json!(id));
+    assert_ne!(upload(server.port, "/api/import", &cookie, &bytes).status, 200, "it is there");
+
+    let ask = |request: Value| {
+        let answer = post(server.port, "/api/call", &cookie, &request.to_string());
+        assert_eq!(answer.status, 200, "{request}: {}", answer.body);
+        serde_json::from_str::<Value>(&answer.body).expect("JSON")["data"].clone()
+    };
+    let whole = ask(json!({"type": "explain", "execution_id": id}));
+    assert!(whole["critical_path"].as_array().is_some_and(|path| !path.is_empty()), "{whole}");
+    assert!(whole["spent"][0]["node_id"].is_string() && whole["node"].is_null(), "{whole}");
+    let early = ask(json!({"type": "explain", "execution_id": id, "at": 1}));
+    assert_eq!(early["critical_path"], json!([]), "nothing had run after the first event");
+
+    let start = ask(json!({"type": "fork_point", "execution_id": id, "position": 1}));
+    assert_eq!((&start["place"]["type"], &start["node_id"]), (&json!("input"), &Value::Null));
+    let leg = &whole["critical_path"][0];
+    let begun = ask(json!({"type": "fork_point", "execution_id": id, "position": leg["position"]}));
+    assert_eq!((&begun["place"]["type"], &begun["node_id"]), (&json!("context"), &leg["node_id"]));
+    assert!(begun["place"]["data"]["data"]["json"]["$trigger"].is_object(), "{begun}");
+    let detail = ask(json!({"type": "node_detail", "execution_id": id, "node_id": leg["node_id"]}));
+    let firing = &detail["firings"][0];
+    assert_eq!(firing["start_position"], leg["position"]);
+    let ended = ask(json!({"type": "fork_point", "execution_id": id, "position": firing["end_position"]}));
+    assert_eq!(ended["place"]["type"], "output");
+    let nowhere = json!({"type": "fork_point", "execution_id": id, "position": 9_999});
+    assert_eq!(post(server.port, "/api/call", &cookie, &nowhere.to_string()).status, 404);
 }

@@ -9,12 +9,14 @@ import { gzipSync } from 'node:zlib';
 import type { CDPSession } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changingRecording, fanOut } from './harness/speed';
-import { RUN_LIMIT_MILLIS, Stage, byId } from './harness/stage';
+import { FRAMES_SECONDS, RUN_LIMIT_MILLIS, Stage, byId } from './harness/stage';
 
 const DIST = resolve(import.meta.dirname, '../dist');
 const MEGABYTE = 1_000_000;
 const EVENTS = 100_000;
 const SCRUB_LIMIT_MILLIS = 20_000;
+/** In a build without optimisations it takes seconds. */
+const PREPARED_MILLIS = 5_000;
 
 /** Decided before anything is measured: what is measured is work, too. */
 const calm = (loadavg()[0] ?? 0) <= availableParallelism() * 0.75;
@@ -84,13 +86,16 @@ describe('speed', () => {
       const last = Number(await stage.page.getAttribute(byId('scrubber'), 'aria-valuemax'));
       return last >= EVENTS ? last : null;
     });
+    // Whoever looks at the timeline has not gone anywhere yet: the host uses that moment to prepare.
+    await stage.page.waitForTimeout(PREPARED_MILLIS);
     const first = await scrubTo(0.6);
     const times: number[] = [];
     for (const share of [0.5, 0.1, 0.9, 0.3, 0.7, 0.2, 0.8]) times.push(await scrubTo(share));
     const sorted = times.toSorted((a, b) => a - b);
     const median = sorted[Math.floor(sorted.length / 2)] ?? Infinity;
-    console.log(`scrub in ${events} events: ${sorted.map((each) => each.toFixed(0)).join(', ')} ms to painted, the middle one ${median.toFixed(0)} (at most 100), the very first ${first.toFixed(0)}`);
-    if (calm && fast) expect(median).toBeLessThanOrEqual(100);
+    console.log(`scrub in ${events} events: ${sorted.map((each) => each.toFixed(0)).join(', ')} ms to painted, the middle one ${median.toFixed(0)}, the slowest ${sorted.at(-1)?.toFixed(0)} (at most 100), the very first ${first.toFixed(0)}`);
+    if (calm) expect(median).toBeLessThanOrEqual(100);
+    if (calm && fast) expect(Math.max(first, ...times)).toBeLessThanOrEqual(100);
   });
 
   it('keeps its pace with three hundred nodes, a hundred of which change in every frame', async () => {
@@ -102,10 +107,19 @@ describe('speed', () => {
     await stage.shown(byId('node-n0'));
     await stage.page.keyboard.press('1');
     await stage.soon('things to change', async () => ((await stage.page.getAttribute(byId('node-n0'), 'data-state')) === 'idle' ? null : true));
+    // On a busy machine frames say how much of it we got. What the main thread itself needs for one says what the page costs.
+    await chrome.send('Performance.disable');
+    await chrome.send('Performance.enable', { timeDomain: 'threadTicks' });
+    const before = await metrics();
     const pace = await stage.framesPerSecond('body', 'scroll');
-    console.log(`300 nodes, 100 changes in each frame: ${pace.toFixed(0)} frames per second (the goal is 50)`);
+    const after = await metrics();
+    const perFrame = (((after.TaskDuration ?? 0) - (before.TaskDuration ?? 0)) * 1_000) / (pace * FRAMES_SECONDS);
+    console.log(
+      `300 nodes, 100 changes in each frame: ${pace.toFixed(0)} frames per second (the goal is 50), ${perFrame.toFixed(1)} ms of the main thread per frame (at most 20)`,
+    );
     // A floor against going back, below what software rendering reaches on two cores.
-    if (calm) expect(pace).toBeGreaterThanOrEqual(20);
+    if (calm) expect(pace).toBeGreaterThanOrEqual(40);
+    if (calm) expect(perFrame).toBeLessThanOrEqual(20);
   });
 });
 

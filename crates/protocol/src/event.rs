@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    EdgeId, ExecutionId, ExecutionStatus, Lineage, MessageId, Millis, NodeError, NodeId, Observed, Origin,
-    Payload, WorkflowId,
+    EdgeId, ExecutionId, ExecutionStatus, Lineage, LineageKey, MessageId, Millis, NodeError, NodeId,
+    Observed, Origin, Payload, WorkflowId,
 };
 
 /// `seq` counts from 1 within the execution, without a gap.
@@ -297,6 +297,24 @@ impl Fact {
             | Self::TimedOut(_)
             | Self::TimerFired(_)
             | Self::ExecutionEnded(_) => {}
+        }
+    }
+
+    /// The node that the fact is about, and where; nobody where it is about the execution.
+    pub fn place(&self) -> (Option<&NodeId>, LineageKey) {
+        let of = |firing: &'_ Firing| firing.lineage.key();
+        match self {
+            Self::ExecutionStarted(_) | Self::Gathered(_) | Self::ExecutionEnded(_) => {
+                (None, LineageKey::default())
+            }
+            Self::NodeStarted(it) => (Some(&it.firing.node_id), of(&it.firing)),
+            Self::NodeParked(it) => (Some(&it.firing.node_id), of(&it.firing)),
+            Self::AttemptFailed(it) => (Some(&it.firing.node_id), of(&it.firing)),
+            Self::NodeSucceeded(it) => (Some(&it.firing.node_id), of(&it.firing)),
+            Self::NodeFailed(it) => (Some(&it.firing.node_id), of(&it.firing)),
+            Self::Intervened(it) => (Some(&it.firing.node_id), of(&it.firing)),
+            Self::TimedOut(it) => (Some(&it.node_id), it.lineage.key()),
+            Self::TimerFired(it) => (Some(&it.node_id), it.lineage.key()),
         }
     }
 

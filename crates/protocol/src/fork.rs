@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ExecutionId, LineageKey, NodeId};
+use crate::{ExecutionId, LineageKey, Millis, NodeError, NodeId, PayloadView};
 
 /// Where an execution comes from. Written at its start, so that an interrupted fork goes on with the same answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
@@ -89,6 +89,39 @@ pub struct ForkPreview {
     pub effects_total: usize,
     /// Questions that are answered from the recording.
     pub pinned: usize,
+    /// The first of these.
+    #[serde(default)]
+    pub pins: Vec<SideEffect>,
+}
+
+/// An event that a fork may begin at, with what can be changed there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[ts(export_to = "protocol.ts")]
+pub struct ForkPoint {
+    #[ts(type = "number")]
+    pub position: u64,
+    pub at: Millis,
+    /// What the event is about; absent where it is about the execution.
+    pub node_id: Option<NodeId>,
+    pub key: LineageKey,
+    pub place: ForkPlace,
+}
+
+/// What can be changed at an event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[serde(tag = "type", content = "data", rename_all = "snake_case")]
+#[ts(export_to = "protocol.ts")]
+pub enum ForkPlace {
+    /// The execution begins: its input.
+    Input(PayloadView),
+    /// A node begins: what it sees.
+    Context(PayloadView),
+    /// A node has ended: its output; the items of a split.
+    Output(PayloadView),
+    /// A node has failed: its output, in place of the error.
+    Failure(NodeError),
+    /// A timer, a rest, an end: nothing. A fork without a change may begin there all the same.
+    Nothing,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]

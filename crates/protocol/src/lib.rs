@@ -10,6 +10,7 @@ mod control;
 mod diagnostic;
 mod error;
 mod event;
+mod explain;
 mod find;
 mod fork;
 mod ids;
@@ -43,8 +44,13 @@ pub use event::{
     Firing, Gathered, Ignored, Intervened, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Skipped,
     TimedOut, TimerFired, WhyIgnored,
 };
+pub use explain::{
+    Condition, ExplanationView, FiringStory, Leg, Missing, MissingAt, NodeStory, NotRun, Spent, Used, Waiting,
+};
 pub use find::{ExecutionPage, Filter, Found, Hit, Part, Search, Unindexed};
-pub use fork::{Again, ForkBranch, ForkEdit, ForkPreview, ForkWish, Origin, SideEffect};
+pub use fork::{
+    Again, ForkBranch, ForkEdit, ForkPlace, ForkPoint, ForkPreview, ForkWish, Origin, SideEffect,
+};
 pub use ids::{EdgeId, ExecutionId, MessageId, NodeId, WorkflowId};
 pub use items::{FailureGroup, FanOutPlace, ItemChunk, ItemDetail, ItemGrid, ItemNode, ItemState};
 pub use lineage::{Frame, Lineage, LineageKey, Step};
@@ -55,8 +61,7 @@ pub use note::Note;
 pub use payload::{Payload, REFERENCE};
 pub use recorded::{Recording, TimedPatch};
 pub use report::{
-    CompareCounts, ComparisonView, DifferenceView, ExplanationView, SlowerView, ValueChange,
-    VerifiedDifference, VerifiedView,
+    CompareCounts, ComparisonView, DifferenceView, SlowerView, ValueChange, VerifiedDifference, VerifiedView,
 };
 pub use request::{Request, Response, RunOptions, RunsOn, Snapshot, Update};
 pub use time::{Millis, iso8601, parse_moment};

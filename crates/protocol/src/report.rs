@@ -1,4 +1,4 @@
-//! What is found out about recordings when somebody asks: differences, reasons, whether the engine still says the same.
+//! What is found out about recordings when somebody asks: differences, whether the engine still says the same.
 
 use serde::{Deserialize, Serialize};
 
@@ -66,13 +66,6 @@ pub struct SlowerView {
     pub duration_a: Millis,
     #[ts(type = "number")]
     pub duration_b: Millis,
-}
-
-/// Why an execution, or a node of it, is as it is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ts_rs::TS)]
-#[ts(export_to = "protocol.ts")]
-pub struct ExplanationView {
-    pub sentences: Vec<String>,
 }
 
 /// Whether the core still says what was recorded.

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     BarrierView, ClusterConnection, ClusterView, Command, ComparisonView, ConnectionStep, ControlView,
     Controls, ExecutionId, ExecutionPage, ExecutionSummary, ExecutionView, ExplanationView, FanOutPlace,
-    Filter, ForkBranch, ForkPreview, ForkWish, Found, ItemDetail, ItemGrid, LineageKey, NodeDetail, NodeId,
-    Note, Passwords, PastView, Problem, Recording, Search, Timeline, VerifiedView, ViewPatch, WaitBoard,
-    When, WorkflowEntry,
+    Filter, ForkBranch, ForkPoint, ForkPreview, ForkWish, Found, ItemDetail, ItemGrid, LineageKey,
+    NodeDetail, NodeId, Note, Passwords, PastView, Problem, Recording, Search, Timeline, VerifiedView,
+    ViewPatch, WaitBoard, When, WorkflowEntry,
 };
 
 /// A wish of the user.
@@ -106,6 +106,12 @@ pub enum Request {
     Held { execution_id: ExecutionId },
     /// For executions of this machine's own engine. → `Response::Control`, after the command
     Control { execution_id: ExecutionId, command: Box<Command> },
+    /// What can be changed at an event. → `Response::ForkPoint`
+    ForkPoint {
+        execution_id: ExecutionId,
+        #[ts(type = "number")]
+        position: u64,
+    },
     /// What a fork would ask of the world outside. → `Response::ForkPreview`
     ForkPreview {
         execution_id: ExecutionId,
@@ -137,6 +143,10 @@ pub enum Request {
         #[serde(default)]
         #[ts(optional = nullable)]
         key: Option<LineageKey>,
+        /// As it was after this many events; as it is now where absent.
+        #[serde(default)]
+        #[ts(optional = nullable, type = "number")]
+        at: Option<u64>,
     },
     /// Hold the recording against the engine. → `Response::Verified`
     Verify { execution_id: ExecutionId },
@@ -219,10 +229,11 @@ pub enum Response {
     Recording(Box<Recording>),
     Controls(Box<Controls>),
     Control(Box<ControlView>),
+    ForkPoint(Box<ForkPoint>),
     ForkPreview(Box<ForkPreview>),
     Forks(Vec<ForkBranch>),
     Comparison(Box<ComparisonView>),
-    Explanation(ExplanationView),
+    Explanation(Box<ExplanationView>),
     Verified(Box<VerifiedView>),
     Notes(Vec<Note>),
     Cluster(Option<Box<ClusterView>>),

@@ -195,6 +195,13 @@ pub struct FiringView {
     pub lineage: Vec<Frame>,
     pub attempt: u32,
     pub state: NodeState,
+    /// The event with which it began, and the one with which it ended.
+    #[serde(default)]
+    #[ts(optional = nullable, type = "number")]
+    pub start_position: Option<u64>,
+    #[serde(default)]
+    #[ts(optional = nullable, type = "number")]
+    pub end_position: Option<u64>,
     pub started_at: Option<Millis>,
     pub duration_ms: Option<Millis>,
     /// Parameters with every reference resolved.

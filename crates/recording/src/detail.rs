@@ -153,6 +153,7 @@ fn collect_from(
             Fact::NodeSucceeded(done) => {
                 if let Some(firing) = find(&mut firings, &done.firing) {
                     firing.state = NodeState::Success;
+                    firing.end_position = Some(event.seq);
                     firing.duration_ms = Some(done.duration);
                     firing.output = Some(PayloadView::of(&done.output));
                 }
@@ -160,6 +161,7 @@ fn collect_from(
             Fact::NodeFailed(done) => {
                 if let Some(firing) = find(&mut firings, &done.firing) {
                     firing.state = NodeState::Failed;
+                    firing.end_position = Some(event.seq);
                     firing.duration_ms = Some(done.duration);
                     firing.hint = Some(done.error.code.hint().to_owned());
                     firing.error = Some(done.error.clone());
@@ -202,6 +204,8 @@ fn started_firing(
         lineage: firing.lineage.frames(&event.execution_id),
         attempt: firing.attempt,
         state: NodeState::Running,
+        start_position: Some(event.seq),
+        end_position: None,
         started_at: Some(event.at),
         duration_ms: None,
         parameters: parameters.map(PayloadView::of),

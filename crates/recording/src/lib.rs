@@ -25,10 +25,7 @@ pub use detail::{node_detail, node_detail_at};
 pub use diff::{Change, diff};
 pub use document::record;
 pub use engine::{Ledger, LedgerError, StatusFold};
-pub use explain::{
-    Condition, Explanation, FiringStory, Leg, Missing, NodeStory, NotRun, Spent, Used, Waiting, Whereabouts,
-    explain,
-};
+pub use explain::{Explanation, explain};
 pub use insight::Insight;
 pub use redact::{Redaction, lost_values};
 pub use replay::{Difference, Imagined, UnknownAnswer, Verified, imagine, verify};

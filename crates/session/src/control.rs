@@ -53,16 +53,17 @@ impl Session {
 
     /// Keeps them; executions of the workflow that are under way heed them from now on.
     pub async fn set_controls(&self, path: &str, controls: Controls) -> Result<(), Problem> {
-        let (kept, changed_at) = self.store.controls(path).await.map_err(|error| from_store(&error))?;
+        let kept = self.store.controls(path).await.map_err(|error| from_store(&error))?;
         if let Some(library) = &self.library
             && let Ok(loaded) = library.load(path)
             && let Some(plan) = loaded.plan
         {
             check(&plan, &fresh(&controls, &kept))?;
         }
-        // The moment tells which executions are stale, and a breakpoint makes none of them so.
-        let at = if controls.mocks == kept.mocks { changed_at } else { self.clock.now() };
-        self.store.set_controls(path, &controls, at).await.map_err(|error| from_store(&error))?;
+        self.store
+            .set_controls(path, &controls, self.clock.now())
+            .await
+            .map_err(|error| from_store(&error))?;
         for id in self.live.running_from(path) {
             self.gate.attach(&id, |settings| heed(settings, controls.clone()));
         }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use engine::Plan;
 use protocol::{
-    Again, Event, ExecutionId, ExecutionStarted, Fact, ForkBranch, ForkEdit, ForkPreview, ForkWish, Millis,
-    NodeId, Origin, Payload, Problem, ProblemCode, RunOptions,
+    Again, Event, ExecutionId, ExecutionStarted, Fact, Firing, ForkBranch, ForkEdit, ForkPlace, ForkPoint,
+    ForkPreview, ForkWish, Millis, NodeId, Origin, Payload, PayloadView, Problem, ProblemCode, RunOptions,
 };
 use recording::{
     Ledger, Store,
@@ -26,6 +26,39 @@ struct Parent {
 }
 
 impl Session {
+    /// What can be changed at an event.
+    pub async fn fork_point(&self, id: &ExecutionId, position: u64) -> Result<ForkPoint, Problem> {
+        let recorded = crate::until(self.recorded(id).await?, Some(position));
+        let last = recorded.last().map_or(0, |event| event.seq);
+        let event = recorded.last().filter(|event| event.seq == position);
+        let event = event.ok_or_else(|| from_fork(&ForkError::NoEvent { position, last }))?;
+        let place = match &event.fact {
+            Fact::ExecutionStarted(started) => ForkPlace::Input(PayloadView::of(&started.input)),
+            Fact::NodeStarted(started) => self.context_at(&recorded, &started.firing)?,
+            Fact::NodeSucceeded(done) => {
+                ForkPlace::Output(PayloadView::of(done.items.as_ref().unwrap_or(&done.output)))
+            }
+            Fact::NodeFailed(done) => ForkPlace::Failure(done.error.clone()),
+            Fact::NodeParked(_)
+            | Fact::AttemptFailed(_)
+            | Fact::TimedOut(_)
+            | Fact::Intervened(_)
+            | Fact::TimerFired(_)
+            | Fact::Gathered(_)
+            | Fact::ExecutionEnded(_) => ForkPlace::Nothing,
+        };
+        let (node_id, key) = event.fact.place();
+        Ok(ForkPoint { position, at: event.at, node_id: node_id.cloned(), key, place })
+    }
+
+    /// What a node sees at its start, which is the last event of these.
+    fn context_at(&self, recorded: &[Event], firing: &Firing) -> Result<ForkPlace, Problem> {
+        let detail = recording::node_detail_at(recorded, &firing.node_id, &firing.lineage.key());
+        let detail = detail.map_err(|error| from_ledger(&error))?;
+        let seen = detail.firings.into_iter().find(|seen| seen.message_id == firing.message_id);
+        Ok(seen.and_then(|seen| seen.input).map_or(ForkPlace::Nothing, ForkPlace::Context))
+    }
+
     /// What a fork would ask of the world outside. Nothing is asked, and nothing is started.
     pub async fn preview_fork(&self, id: &ExecutionId, wish: &ForkWish) -> Result<ForkPreview, Problem> {
         self.preview_fork_into(id, wish, None).await

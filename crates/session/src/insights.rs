@@ -1,7 +1,10 @@
 //! The executions that somebody looks at closely. Each is folded once and then kept up with, so that a question costs
 //! as much as has happened since the last one.
 
-use std::sync::Arc;
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex as Lock, PoisonError},
+};
 
 use protocol::{ExecutionId, Problem};
 use recording::{Insight, Store};
@@ -14,6 +17,17 @@ use crate::{
 
 /// More than this many executions are not looked at at once; the one that was looked at least lately is forgotten.
 const KEPT: usize = 4;
+
+/// The recordings that were walked through from end to end; each of them once.
+#[derive(Default)]
+pub struct Travelled(Lock<HashSet<ExecutionId>>);
+
+impl Travelled {
+    /// True for the first who asks.
+    pub fn begin(&self, id: &ExecutionId) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone())
+    }
+}
 
 pub struct Insights {
     store: Arc<Store>,

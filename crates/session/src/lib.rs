@@ -54,7 +54,7 @@ pub use runtime::{
 pub use triggers::{Schedules, Trigger, Turn};
 
 use attach::{Attachment, Connections};
-use insights::Insights;
+use insights::{Insights, Travelled};
 use live::Live;
 use problem::{from_engine, from_ledger, from_store};
 pub use problem::{from_ledger as ledger_problem, from_store as store_problem};
@@ -113,6 +113,8 @@ impl Options {
 const WORKERS: usize = 256;
 /// Executions listed at the start.
 const LISTED: u32 = 200;
+/// Events of a recording that is worth preparing for travels.
+const LONG: u64 = 5_000;
 
 pub struct Session {
     store: Arc<Store>,
@@ -121,6 +123,7 @@ pub struct Session {
     gate: Gate,
     live: Arc<Live>,
     insights: Insights,
+    travelled: Travelled,
     library: Option<Arc<Library>>,
     metrics: Metrics,
     clock: Clock,
@@ -212,6 +215,7 @@ impl Session {
             gate,
             live,
             insights,
+            travelled: Travelled::default(),
             library,
             metrics,
             clock,
@@ -276,8 +280,9 @@ impl Session {
                 Ok(Response::Waits(Box::new(self.with_observed_timers(board).await)))
             }
             Request::Timeline { execution_id } => {
-                let timeline = self.insights.ask(&execution_id, None, recording::Insight::timeline);
-                timeline.await.map(|timeline| Response::Timeline(Box::new(timeline)))
+                let timeline = self.insights.ask(&execution_id, None, recording::Insight::timeline).await?;
+                self.prepare_to_travel(&execution_id, timeline.position);
+                Ok(Response::Timeline(Box::new(timeline)))
             }
             Request::ViewAt { execution_id, when } => {
                 self.view_at(&execution_id, when).await.map(|past| Response::Past(Box::new(past)))
@@ -293,6 +298,7 @@ impl Session {
             | Request::SetControls { .. }
             | Request::Held { .. }
             | Request::Control { .. }
+            | Request::ForkPoint { .. }
             | Request::ForkPreview { .. }
             | Request::Fork { .. }
             | Request::Forks { .. }
@@ -423,6 +429,11 @@ impl Session {
         self.start_as(plan, &stem(Path::new(path)), Some(path.to_owned()), input, options).await
     }
 
+    /// Where a workflow of the folder is on this machine.
+    pub fn workflow_file(&self, path: &str) -> Result<PathBuf, Problem> {
+        self.library()?.file(path)
+    }
+
     fn library(&self) -> Result<&Library, Problem> {
         let hint = "start with a folder of workflows";
         let missing = || Problem::new(ProblemCode::NotFound, "no workflow folder is open", hint);
@@ -457,6 +468,21 @@ impl Session {
             None => recording::node_detail(&events, node),
         };
         detail.map_err(|error| from_ledger(&error))
+    }
+
+    /// Whoever looks at the timeline of a long recording goes to some moment of it next. One walk through it leaves
+    /// snapshots on the way, so that every moment is near one of them.
+    fn prepare_to_travel(&self, id: &ExecutionId, position: u64) {
+        if position < LONG || self.is_running(id) || !self.travelled.begin(id) {
+            return;
+        }
+        let (store, id) = (Arc::clone(&self.store), id.clone());
+        tokio::spawn(async move {
+            // What is wrong with the store is said when somebody asks for a moment.
+            if let Err(error) = store.view_at(&id, u64::MAX).await {
+                tracing::warn!(%error, execution = %id, "no snapshots could be made");
+            }
+        });
     }
 
     /// The execution as it was after some of its events.

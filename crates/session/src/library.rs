@@ -83,13 +83,18 @@ impl Library {
 
     /// Reads a file of this folder as it is now.
     pub fn load(&self, path: &str) -> Result<Loaded, Problem> {
+        self.file(path).map(|file| read_workflow(&file))
+    }
+
+    /// Where a workflow of the folder is.
+    pub fn file(&self, path: &str) -> Result<PathBuf, Problem> {
         let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
         let file = self.folder.join(path);
         if !plain || path.is_empty() || !file.is_file() || leaves(&self.folder, &file) {
             let message = format!("there is no workflow {path:?} in this folder");
             return Err(Problem::new(ProblemCode::NotFound, message, "look at the list of workflows"));
         }
-        Ok(read_workflow(&file))
+        Ok(file)
     }
 
     /// Reads the folder again; true if anything is different.

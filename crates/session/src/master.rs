@@ -18,7 +18,7 @@ use crate::{
     attach::Connections,
     cluster::from_cluster,
     hidden,
-    insights::Insights,
+    insights::{Insights, Travelled},
     live::Live,
     problem::{from_engine, from_store},
 };
@@ -96,6 +96,7 @@ impl Session {
             metrics: Metrics::default(),
             clock,
             recovered: Vec::new(),
+            travelled: Travelled::default(),
             cluster: Some(Cluster::connect(address).await?),
             // It keeps what the cluster does, and attaches to nothing.
             connections: Connections::at(PathBuf::new()),

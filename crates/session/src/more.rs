@@ -20,6 +20,10 @@ impl Session {
             Request::Control { execution_id, command } => {
                 self.control(&execution_id, &command).await.map(|view| Response::Control(Box::new(view)))
             }
+            Request::ForkPoint { execution_id, position } => {
+                let point = self.fork_point(&execution_id, position).await;
+                point.map(|point| Response::ForkPoint(Box::new(point)))
+            }
             Request::ForkPreview { execution_id, wish, path } => {
                 let workflow = self.edited_workflow(path.as_deref())?;
                 let preview = self.preview_fork_into(&execution_id, &wish, workflow).await;
@@ -34,9 +38,9 @@ impl Session {
             Request::Compare { a, b } => {
                 self.compare(&a, &b).await.map(|comparison| Response::Comparison(Box::new(comparison)))
             }
-            Request::Explain { execution_id, node_id, key } => {
-                let explanation = self.explain(&execution_id, node_id.as_ref(), key.as_ref()).await;
-                explanation.map(Response::Explanation)
+            Request::Explain { execution_id, node_id, key, at } => {
+                let explanation = self.explain(&execution_id, node_id.as_ref(), key.as_ref(), at).await;
+                explanation.map(|explanation| Response::Explanation(Box::new(explanation)))
             }
             Request::Verify { execution_id } => {
                 self.verify(&execution_id).await.map(|verified| Response::Verified(Box::new(verified)))

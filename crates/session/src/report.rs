@@ -6,11 +6,11 @@ use protocol::{
     CompareCounts, ComparisonView, DifferenceView, ExecutionId, ExplanationView, LineageKey, NodeId, Note,
     Problem, SlowerView, ValueChange, VerifiedDifference, VerifiedView,
 };
-use recording::{Change, Comparison, Difference, Divergence, Tally};
+use recording::{Change, Comparison, Difference, Divergence, Explanation, Tally};
 
 use crate::{
     Session,
-    problem::{from_ledger, from_store},
+    problem::{from_io, from_ledger, from_store},
 };
 
 impl Session {
@@ -24,11 +24,13 @@ impl Session {
         id: &ExecutionId,
         node: Option<&NodeId>,
         key: Option<&LineageKey>,
+        at: Option<u64>,
     ) -> Result<ExplanationView, Problem> {
-        let recorded = self.recorded(id).await?;
+        let recorded = crate::until(self.recorded(id).await?, at);
         let explanation = recording::explain(&recorded, node, key.map(LineageKey::as_str));
         let explanation = explanation.map_err(|error| from_ledger(&error))?;
-        Ok(ExplanationView { sentences: explanation.sentences })
+        let Explanation { sentences, waiting, critical_path, spent, node, .. } = explanation;
+        Ok(ExplanationView { sentences, waiting, critical_path, spent, node })
     }
 
     pub(crate) async fn verify(&self, id: &ExecutionId) -> Result<VerifiedView, Problem> {
@@ -46,6 +48,16 @@ impl Session {
         let case = recording::read_case(Path::new(file)).await.map_err(|error| from_store(&error))?;
         self.store.import(&case).await.map_err(|error| from_store(&error))?;
         Ok(case.execution_id())
+    }
+
+    /// Takes an execution from the bytes of a `.runeglass` file into the store. The file is read where nobody else
+    /// reads or writes, and is gone afterwards.
+    pub async fn import_bytes(&self, bytes: Vec<u8>) -> Result<ExecutionId, Problem> {
+        let keep = |error: std::io::Error| from_io("keep the file while it is read", &error);
+        let folder = tempfile::tempdir().map_err(keep)?;
+        let file = folder.path().join("dropped.runeglass");
+        tokio::fs::write(&file, bytes).await.map_err(keep)?;
+        self.import(&file.to_string_lossy()).await
     }
 
     pub(crate) async fn notes(&self, id: &ExecutionId) -> Result<Vec<Note>, Problem> {

@@ -1,9 +1,12 @@
-/** The binary carries the page it was built with. With RUNEGLASS_FRESH_UI=1 the page of ui/dist is tested instead. */
+/**
+ * The binary carries the page it was built with. With RUNEGLASS_FRESH_UI=1 the page of ui/dist is tested instead, or the
+ * one in the folder RUNEGLASS_DIST while ui/dist is being built into a binary.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Page, Route } from 'playwright-core';
 
-const DIST = resolve(import.meta.dirname, '../../dist');
+const DIST = process.env.RUNEGLASS_DIST ?? resolve(import.meta.dirname, '../../dist');
 const KINDS: { [ending: string]: string } = { html: 'text/html', js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' };
 
 /** Opens the printed address, and then the fresh page where one is wanted. */

@@ -17,6 +17,8 @@ export const CHROMIUM_ARGS = [
   '--disable-sync',
 ];
 export const RUN_LIMIT_MILLIS = 60_000;
+/** How long frames are counted. */
+export const FRAMES_SECONDS = 2;
 
 export const byId = (id: string): string => `[data-testid="${id}"]`;
 
@@ -121,24 +123,24 @@ export class Stage {
     await this.page.emulateMedia({ colorScheme: 'light' });
   }
 
-  /** Frames per second while `act` goes on again and again in the page for a second. */
+  /** Frames per second while `act` goes on again and again in the page. */
   framesPerSecond(selector: string, act: 'scroll'): Promise<number> {
     return this.page.evaluate(
-      ([target]) =>
+      ([target, , seconds]) =>
         new Promise<number>((done) => {
-          const element = document.querySelector(target ?? '');
+          const element = document.querySelector(String(target));
           const began = performance.now();
           let frames = 0;
           const frame = (): void => {
             frames += 1;
             if (element) element.scrollTop += 60;
             const took = performance.now() - began;
-            if (took < 2_000) requestAnimationFrame(frame);
+            if (took < Number(seconds) * 1_000) requestAnimationFrame(frame);
             else done((frames * 1_000) / took);
           };
           requestAnimationFrame(frame);
         }),
-      [selector, act],
+      [selector, act, FRAMES_SECONDS],
     );
   }
 

@@ -8,6 +8,7 @@ import type {
   ExecutionView,
   ExplanationView,
   ForkBranch,
+  ForkPoint,
   ForkPreview,
   Found,
   ItemDetail,
@@ -53,6 +54,10 @@ export interface Bridge {
   readonly host: Host;
   /** Rejects with a `ProblemError`. */
   call(request: Request): Promise<Response>;
+  /** Takes what is in a `.runeglass` file into the store, and tells the execution's id. Absent where there is no store. */
+  importFile?(file: Blob): Promise<string>;
+  /** Opens a workflow of the folder in the system's editor. Absent where there is no such thing. */
+  edit?(path: string): Promise<void>;
   /** One listener per bridge; the answer ends the subscription. */
   subscribe(listener: Listener): () => void;
 }
@@ -87,6 +92,7 @@ interface Payloads {
   set_controls: undefined;
   held: ControlView;
   control: ControlView;
+  fork_point: ForkPoint;
   fork_preview: ForkPreview;
   fork: { execution_id: string };
   forks: ForkBranch[];
@@ -117,6 +123,7 @@ const ANSWERS: { [K in Request['type']]: Response['type'] } = {
   set_controls: 'done',
   held: 'control',
   control: 'control',
+  fork_point: 'fork_point',
   fork_preview: 'fork_preview',
   fork: 'started',
   forks: 'forks',

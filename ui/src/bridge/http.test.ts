@@ -42,6 +42,15 @@ describe('call', () => {
     expect(init?.body).toBe('{"type":"snapshot"}');
   });
 
+  it('hands over a file as it is, and tells what became of it', async () => {
+    const fetch = vi.fn<Web['fetch']>().mockResolvedValue(json(200, { type: 'started', data: { execution_id: 'x9' } }));
+    const file = new Blob(['SQLite format 3']);
+    await expect(httpBridge(web(fetch)).importFile?.(file)).resolves.toBe('x9');
+    const [url, init] = fetch.mock.calls[0] ?? [];
+    expect(url).toBe('api/import');
+    expect(init?.body).toBe(file);
+  });
+
   it('rejects with the problem of the host', async () => {
     const problem = { code: 'not_found', message: 'There is no such file.', hint: 'Check the path.' };
     const bridge = httpBridge(web(async () => json(404, problem)));

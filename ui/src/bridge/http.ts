@@ -5,6 +5,7 @@ import { type Bridge, type Listener, ProblemError, isProblem, problemOf } from '
 const FIRST_RETRY_MILLIS = 500;
 const LAST_RETRY_MILLIS = 5_000;
 const CALL_LIMIT_MILLIS = 30_000;
+const UPLOAD_LIMIT_MILLIS = 300_000;
 
 /** What the bridge needs from the browser; tests bring their own. */
 export interface Web {
@@ -21,28 +22,40 @@ export function httpBridge(web: Web = browser): Bridge {
   return {
     host: { mode: 'web', title: '', readOnly: false },
     call: (request) => post(web, request),
+    importFile: (file) => upload(web, file),
     subscribe: (listener) => new Subscription(web, listener).start(),
   };
 }
 
 class RefusedError extends ProblemError {}
 
-async function post(web: Web, request: Request): Promise<Response> {
+function post(web: Web, request: Request): Promise<Response> {
+  return send(web, 'api/call', 'application/json', JSON.stringify(request), CALL_LIMIT_MILLIS);
+}
+
+async function send(web: Web, address: string, kind: string, body: BodyInit, limitMillis: number): Promise<Response> {
   let answer: globalThis.Response;
   try {
-    answer = await web.fetch('api/call', {
+    answer = await web.fetch(address, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(request),
-      signal: AbortSignal.timeout(CALL_LIMIT_MILLIS),
+      headers: { 'content-type': kind },
+      body,
+      signal: AbortSignal.timeout(limitMillis),
     });
   } catch {
     throw new ProblemError(unreachable());
   }
-  const body: unknown = await answer.json().catch(() => null);
-  if (answer.ok && isResponse(body)) return body;
-  const problem = isProblem(body) ? body : unexpected(answer.status);
+  const said: unknown = await answer.json().catch(() => null);
+  if (answer.ok && isResponse(said)) return said;
+  const problem = isProblem(said) ? said : unexpected(answer.status);
   throw answer.status === 401 ? new RefusedError(problem) : new ProblemError(problem);
+}
+
+/** The file itself goes to the host: a page does not know where a file lies, and should not. */
+async function upload(web: Web, file: Blob): Promise<string> {
+  const response = await send(web, 'api/import', 'application/octet-stream', file, UPLOAD_LIMIT_MILLIS);
+  if (response.type === 'started') return response.data.execution_id;
+  throw new ProblemError(unexpected(200));
 }
 
 /** Keeps a stream of updates alive until it is stopped or the host refuses us. */

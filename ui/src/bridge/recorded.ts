@@ -80,6 +80,7 @@ function answerFrom(recording: Recording, view: ExecutionView, request: Request)
     case 'set_controls':
     case 'held':
     case 'control':
+    case 'fork_point':
     case 'fork_preview':
     case 'fork':
     case 'import':

@@ -7,13 +7,25 @@ export function tauriBridge(): Bridge {
   return {
     host: { mode: 'desktop', title: '', readOnly: false },
     call: (request) => invokeCall(request),
+    importFile,
+    edit: (path) => asked(() => invoke('edit', { path })),
     subscribe,
   };
 }
 
-async function invokeCall(request: Request): Promise<Response> {
+function invokeCall(request: Request): Promise<Response> {
+  return asked(() => invoke<Response>('call', { request }));
+}
+
+async function importFile(file: Blob): Promise<string> {
+  const bytes = await file.arrayBuffer();
+  const response = await asked(() => invoke<Response>('import', bytes));
+  return response.type === 'started' ? response.data.execution_id : '';
+}
+
+async function asked<T>(ask: () => Promise<T>): Promise<T> {
   try {
-    return await invoke<Response>('call', { request });
+    return await ask();
   } catch (thrown) {
     throw new ProblemError(problemOf(thrown));
   }

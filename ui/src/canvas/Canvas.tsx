@@ -5,6 +5,7 @@ import { EmptyState } from '../shared/EmptyState';
 import { shownDefinition, shownEntry } from '../state/selectors';
 import { useStore } from '../state/store';
 import { Flow } from './Flow';
+import { HighlightChip } from './HighlightChip';
 import { ItemChip } from './ItemChip';
 import { FileNotes } from './FileNotes';
 import { GraphSearch } from './GraphSearch';
@@ -31,6 +32,7 @@ export function Canvas(): ReactElement {
       )}
       <FileNotes />
       <ItemChip />
+      <HighlightChip />
       <PastChip />
       <GraphSearch />
       {definition && <NodeList definition={definition} />}

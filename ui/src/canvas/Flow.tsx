@@ -2,18 +2,19 @@ import {
   Background,
   BackgroundVariant,
   ReactFlow,
-  type ReactFlowState,
   useStore as useFlowStore,
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
 import { type KeyboardEvent, type ReactElement, useCallback, useEffect, useMemo } from 'react';
 import { type State, clearItem, focusNode, selectNode, setScopesShown, setSearch, useStore } from '../state/store';
+import { showHighlight } from '../state/highlight';
 import { shownDiagnostics } from '../state/selectors';
 import { ScopeAreas } from './ScopeAreas';
 import { Controls } from './Controls';
 import { Map as Overview } from './Map';
 import { NodeCard } from './NodeCard';
 import { RouteEdge } from './RouteEdge';
+import { distanceOf } from './distance';
 import { flowEdges, flowNodes } from './elements';
 import type { Graph } from './graph';
 import type { Layout } from './layout/layout';
@@ -23,18 +24,10 @@ import { SMALLEST_ZOOM, type View, boundsOf, isTooLarge, useView } from './useVi
 
 const NODE_TYPES = { card: NodeCard };
 const EDGE_TYPES = { route: RouteEdge };
-/** Below this zoom the small print cannot be read and is left away. */
-const FAR = 0.58;
 /** Up to this many nodes it is cheaper to draw all of them than to come and go. */
 const DRAWN_WHOLE = 200;
 /** Small graphs are in sight as a whole and need no map. */
 const MAP_FROM = 14;
-
-/** Below this one nothing can be read at all: cards become specks of their state's colour. */
-const SPECK = 0.16;
-
-const distanceOf = ({ transform: [, , zoom] }: ReactFlowState): string =>
-  zoom < SPECK ? 'canvas-speck' : zoom < FAR ? 'canvas-far' : 'canvas-near';
 
 /** A run is looked at afresh, even when its graph was in sight before. */
 const occasionOf = ({ open, preferences }: State): string =>
@@ -108,7 +101,8 @@ export function Flow({ graph, layout }: { graph: Graph; layout: Layout }): React
         }}
         proOptions={{ hideAttribution: true }}
       >
-        <Background variant={BackgroundVariant.Dots} gap={20} size={1.2} color="var(--dots)" />
+        {/* From far away the dots are many thousands and no longer dots. */}
+        {distance !== 'canvas-speck' && <Background variant={BackgroundVariant.Dots} gap={20} size={1.2} color="var(--dots)" />}
         <ScopeAreas graph={graph} layout={layout} />
         {(tooLarge || graph.nodes.length >= MAP_FROM) && <Overview />}
       </ReactFlow>
@@ -121,6 +115,7 @@ export function Flow({ graph, layout }: { graph: Graph; layout: Layout }): React
 function letGo(): void {
   if (useStore.getState().search !== null) setSearch(null);
   else if (useStore.getState().item) clearItem();
+  else if (useStore.getState().highlight) showHighlight(null);
   else selectNode(null);
 }
 

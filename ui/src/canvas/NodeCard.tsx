@@ -1,14 +1,18 @@
 /** One node of the graph. It listens to its own part of the store, so a change redraws one card and no more. */
-import { Handle, type Node as FlowNode, type NodeProps, Position } from '@xyflow/react';
-import { type ReactElement, memo, useEffect, useRef, useState } from 'react';
-import type { Diagnostic, Node } from '../generated/protocol';
+import { Handle, type Node as FlowNode, type NodeProps, Position, useStore as useFlowStore } from '@xyflow/react';
+import { type HTMLAttributes, type ReactElement, type RefObject, memo, useEffect, useRef, useState } from 'react';
+import type { Diagnostic, Node, NodeState } from '../generated/protocol';
 import { totalOf } from '../shared/counts';
 import { Icon, kindIcon } from '../shared/icons';
-import { shownState } from '../shared/shownState';
+import { type ShownState, shownState } from '../shared/shownState';
 import { STATE_WORDS, StateIcon, StateLabel } from '../shared/states';
-import { heldHere, nodeMarks } from '../state/controlMarks';
+import { type NodeMarks, heldHere, nodeMarks } from '../state/controlMarks';
 import { itemStateAt, nodeViewOf, shownDefinition, wayOf } from '../state/selectors';
+import { type Verdict, verdictAt } from '../state/compare';
+import { highlightOf } from '../state/highlight';
 import { type State, focusNode, selectNode, useStore } from '../state/store';
+import { VERDICT_WORDS, VerdictLabel } from '../shared/verdicts';
+import { isSpeck } from './distance';
 import { CardBar } from './CardBar';
 import { CardMarks, HeldLabel, spokenMarks } from './CardMarks';
 import { CardMiddle, CardNumbers } from './CardNumbers';
@@ -27,10 +31,11 @@ export type CardNode = FlowNode<CardData, 'card'>;
 
 export const NodeCard = memo(function NodeCard({ data }: NodeProps<CardNode>): ReactElement {
   const [offered, setOffered] = useState(false);
+  const speck = useFlowStore(isSpeck);
   return (
     <div className="card-place" onPointerEnter={() => setOffered(true)} onPointerLeave={() => setOffered(false)}>
       <Handle type="target" position={Position.Left} isConnectable={false} />
-      <Card {...data} />
+      {speck ? <Speck {...data} /> : <Card {...data} />}
       <Ports nodeId={data.node.id} title={data.title} offered={offered} />
       <Handle type="source" position={Position.Right} isConnectable={false} />
     </div>
@@ -40,41 +45,18 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<CardNode>): R
 /** The card without the canvas around it. */
 export function Card({ node, title, diagnostics }: CardData): ReactElement {
   const view = useStore((state) => nodeViewOf(state, node.id));
-  const focused = useStore((state) => state.focusedNode === node.id);
-  // One question for all of it, asked by every card at every change. Text, because text is equal when it says the same.
-  const [chosen, way, found] = useStore((state) => standing(state, node.id)).split(' ');
-  const selected = chosen === 'selected';
-  const marks = useStore((state) => nodeMarks(state, node.id));
-  const held = heldHere(marks);
-  const element = useRef<HTMLDivElement>(null);
   const state = shownState(view);
-
-  useEffect(() => {
-    // The keyboard moved here, maybe before this card was drawn: follow it, but never take it from another panel.
-    if (focused && document.activeElement?.closest('.canvas-flow')) element.current?.focus({ preventScroll: true });
-  }, [focused]);
-
+  const { frame, verdict, marks } = useFrame(node, state, view?.state ?? 'idle', view && totalOf(view.counts) > 1 ? ' card-many' : '');
   return (
     <div
-      ref={element}
-      role="button"
-      tabIndex={focused ? 0 : -1}
-      className={`card card-${state}${view && totalOf(view.counts) > 1 ? ' card-many' : ''}${selected ? ' card-selected' : ''}${way === '' ? '' : ` card-way-${way}`}${found === '' ? '' : ` card-${found}`}${held > 0 ? ' card-held' : ''}${marks.stale ? ' card-stale' : ''}`}
-      data-testid={`node-${node.id}`}
-      data-state={view?.state ?? 'idle'}
-      data-node={node.id}
-      data-held={held > 0 ? held : undefined}
-      data-way={way === '' ? undefined : way}
-      aria-pressed={selected}
-      aria-label={`${spokenNode(title, node.type, view)}${spokenMarks(marks)}`}
-      onFocus={() => focusNode(node.id)}
-      onClick={() => selectNode(node.id)}
+      {...frame}
+      aria-label={verdict === null ? `${spokenNode(title, node.type, view)}${spokenMarks(marks)}` : `${title}, ${node.type}, ${VERDICT_WORDS[verdict].toLowerCase()}`}
     >
       <CardTop kind={node.type} title={title} />
       <CardMiddle kind={node.type} view={view} />
       <div className="card-bottom">
-        {held > 0 ? <HeldLabel /> : <StateLabel state={state} />}
-        {view && <CardNumbers view={view} />}
+        <CardWord state={state} verdict={verdict} held={heldHere(marks) > 0} />
+        {view && verdict === null && <CardNumbers view={view} />}
       </div>
       {view && <CardBar view={view} />}
       {view && <RetryReason view={view} />}
@@ -85,12 +67,61 @@ export function Card({ node, title, diagnostics }: CardData): ReactElement {
   );
 }
 
+/** One word for how it stands: beside another execution, held, or by itself. */
+function CardWord({ state, verdict, held }: { state: ShownState; verdict: Verdict | null; held: boolean }): ReactElement {
+  if (verdict !== null) return <VerdictLabel verdict={verdict} />;
+  return held ? <HeldLabel /> : <StateLabel state={state} />;
+}
+
+/**
+ * The card where nothing on it could be read: a field with the sign of its state. It hears of its state and of nothing
+ * else, so that a hundred changes in a frame change a hundred class names and no more.
+ */
+function Speck({ node, title }: CardData): ReactElement {
+  const state = useStore((current) => shownState(nodeViewOf(current, node.id)));
+  const { frame, verdict } = useFrame(node, state, state === 'retrying' ? 'waiting_timer' : state, '');
+  const word = verdict === null ? STATE_WORDS[state] : VERDICT_WORDS[verdict];
+  return <div {...frame} title={`${title}: ${word.toLowerCase()}`} aria-label={`${title}, ${node.type}, ${word.toLowerCase()}`} />;
+}
+
+type Frame = HTMLAttributes<HTMLDivElement> & { ref: RefObject<HTMLDivElement | null> };
+
+/** What a card is to the eye and the hand, whatever stands on it. */
+function useFrame(node: Node, state: ShownState, plain: NodeState, extra: string): { frame: Frame; verdict: Verdict | null; marks: NodeMarks } {
+  // One question for all of it, asked by every card at every change. Text, because text is equal when it says the same.
+  const [chosen, way = '', found = '', compared = '', focus] = useStore((current) => standing(current, node.id)).split(' ');
+  const marks = useStore((current) => nodeMarks(current, node.id));
+  const held = heldHere(marks);
+  const element = useRef<HTMLDivElement>(null);
+  const focused = focus === 'focused';
+  const verdict = compared === '' ? null : (compared as Verdict);
+  useEffect(() => {
+    // The keyboard moved here, maybe before this card was drawn: follow it, but never take it from another panel.
+    if (focused && document.activeElement?.closest('.canvas-flow')) element.current?.focus({ preventScroll: true });
+  }, [focused]);
+  const selected = chosen === 'selected';
+  const look = verdict === null ? `card-${state}` : `card-verdict-${verdict}`;
+  const data = { 'data-testid': `node-${node.id}`, 'data-state': plain, 'data-node': node.id, 'data-held': held > 0 ? held : undefined, 'data-way': way === '' ? undefined : way, 'data-verdict': verdict ?? undefined };
+  const frame: Frame = {
+    ref: element,
+    role: 'button',
+    tabIndex: focused ? 0 : -1,
+    className: `card ${look}${extra}${selected ? ' card-selected' : ''}${way === '' ? '' : ` card-way-${way}`}${found === '' ? '' : ` card-${found}`}${held > 0 ? ' card-held' : ''}${marks.stale ? ' card-stale' : ''}`,
+    'aria-pressed': selected,
+    onFocus: () => focusNode(node.id),
+    onClick: () => selectNode(node.id),
+    ...data,
+  };
+  return { frame, verdict, marks };
+}
+
 function standing(state: State, nodeId: string): string {
-  return `${state.selectedNode === nodeId ? 'selected' : ''} ${wayOf(state, nodeId) ?? ''} ${foundHere(state, nodeId) ?? ''}`;
+  return `${state.selectedNode === nodeId ? 'selected' : ''} ${wayOf(state, nodeId) ?? highlightOf(state, nodeId) ?? ''} ${foundHere(state, nodeId) ?? ''} ${verdictAt(state, nodeId) ?? ''} ${state.focusedNode === nodeId ? 'focused' : ''}`;
 }
 
 /** Stands out, or steps back, while something is looked for; null when nothing is. */
 function foundHere(state: State, nodeId: string): 'found' | 'unfound' | null {
+  if (state.search === null) return null;
   const found = foundNodes(shownDefinition(state), state.search);
   if (found.length === 0) return null;
   return found.includes(nodeId) ? 'found' : 'unfound';

@@ -3,6 +3,7 @@ import { type ReactElement, memo } from 'react';
 import { formatCompact } from '../shared/format';
 import { ignoredWords } from '../shared/ignored';
 import { edgeViewOf, edgeWay, ignoredAlong, nodeStateOf } from '../state/selectors';
+import { highlightedEdge } from '../state/highlight';
 import { type State, useStore } from '../state/store';
 import { EdgeBreak } from './EdgeBreak';
 import { EdgePlate } from './EdgePlate';
@@ -27,20 +28,25 @@ export function edgeLook(state: State, edgeId: string, target: string): EdgeLook
 
 /** Drawn where the layout put it; only its look follows the execution. */
 export const RouteEdge = memo(function RouteEdge({ id, source, target, data }: EdgeProps<RouteFlowEdge>): ReactElement | null {
-  const look = useStore((state) => edgeLook(state, id, target));
-  const way = useStore((state) => edgeWay(state, id, source));
+  // One question for all of it. Text, because text is equal when it says the same.
+  const [look, way, ignored] = useStore((state) => standing(state, id, source, target)).split(' ');
   if (!data) return null;
   const { route, label, isError } = data;
   return (
-    <g className={`route route-${look}${isError ? ' route-error' : ''}${way === null ? '' : ` route-way-${way}`}`} data-edge={id} data-look={look} data-way={way ?? undefined}>
+    <g className={`route route-${look}${isError ? ' route-error' : ''}${way === '' ? '' : ` route-way-${way}`}`} data-edge={id} data-look={look} data-way={way === '' ? undefined : way}>
       <path className="route-line" d={routePath(route.points)} />
       <path className="route-head" d={arrowPath(route.points)} />
       {route.label && label !== '' && <EdgePlate at={route.label} text={label} title={data.edge.label ?? label} kind="label" />}
-      <IgnoredNote id={id} route={route} labelled={label !== ''} />
+      {ignored === 'ignored' && <IgnoredNote id={id} route={route} labelled={label !== ''} />}
       <EdgeBreak id={id} route={route} title={label === '' ? `the edge from ${source} to ${target}` : `the edge “${label}”`} />
     </g>
   );
 });
+
+function standing(state: State, id: string, source: string, target: string): string {
+  const way = edgeWay(state, id, source) ?? highlightedEdge(state, source, target) ?? '';
+  return `${edgeLook(state, id, target)} ${way} ${(edgeViewOf(state, id)?.ignored ?? 0) > 0 ? 'ignored' : ''}`;
+}
 
 interface NoteProps {
   id: string;

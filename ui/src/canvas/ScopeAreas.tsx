@@ -18,7 +18,7 @@ export function ScopeAreas({ graph, layout }: { graph: Graph; layout: Layout }):
       {areas.map(({ split, depth, x, y, width, height }) => {
         const node = nodeById(definition, split);
         return (
-          <div key={split} className="area" data-testid={`area-${split}`} data-depth={depth} style={{ transform: `translate(${x}px, ${y}px)`, width, height }}>
+          <div key={`${split} ${y}`} className="area" data-testid={`area-${split}`} data-depth={depth} style={{ transform: `translate(${x}px, ${y}px)`, width, height }}>
             <span className="area-name">{node ? titleOf(node) : split}: once per item</span>
           </div>
         );

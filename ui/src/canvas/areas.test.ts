@@ -28,6 +28,18 @@ describe('areasOf', () => {
     expect(outer.y + outer.height).toBeGreaterThan(inner.y + inner.height);
   });
 
+  it('has a piece in each line where the graph goes on below', () => {
+    const graph = graphOf(NESTED);
+    const places: [string, number, number][] = [['t', 0, 0], ['x', 300, 0], ['y', 600, 0], ['e', 0, 200], ['b', 300, 200], ['a', 600, 200]];
+    const layout = { key: '', nodes: new Map(places.map(([id, x, y]) => [id, { x, y }])), edges: new Map() };
+    const areas = areasOf(NESTED, graph, layout);
+    const outer = areas.filter(({ split }) => split === 'x');
+    expect(outer).toHaveLength(2);
+    // The trigger and the split itself are outside of it, and so is what gathers in the end.
+    expect(outer[0]?.x).toBeGreaterThan(300);
+    expect((outer[1]?.x ?? 0) + (outer[1]?.width ?? 0)).toBeLessThan(600);
+  });
+
   it('paints nothing without a fan-out', () => {
     const plain = { nodes: NESTED.nodes.slice(0, 1), edges: [] };
     expect(areasOf(plain, graphOf(plain), plainLayout(graphOf(plain)))).toEqual([]);

@@ -22,6 +22,8 @@ function zooms(): Zooms {
   return document.documentElement.dataset.presenter === 'on' ? ON_A_STAGE : AT_A_DESK;
 }
 const MARGIN = 28;
+/** Longer than the motion itself: frames may be late. */
+const FIT_MILLIS = 1_000;
 
 interface Box {
   x: number;
@@ -50,6 +52,8 @@ export function useView(graph: Graph, layout: Layout, occasion: string): View {
   const looked = useRef<string | null>('');
   /** The node the view was moved to; it stays in sight when the canvas gets another size. */
   const revealed = useRef<string | null>(null);
+  /** Until when the view is on its way to where the user wants it: nothing else moves it meanwhile. */
+  const underWay = useRef(0);
 
   const held = useCallback(() => {
     looked.current = null;
@@ -60,6 +64,7 @@ export function useView(graph: Graph, layout: Layout, occasion: string): View {
     const { width, height } = store.getState();
     looked.current = lookOf(layout, width, height);
     revealed.current = null;
+    underWay.current = performance.now() + FIT_MILLIS;
     void flow.setViewport(fitted(boundsOf(layout, widths), width, height), { duration: motion(200) });
   }, [flow, store, layout, widths]);
 
@@ -83,7 +88,7 @@ export function useView(graph: Graph, layout: Layout, occasion: string): View {
       const { width, height, transform } = store.getState();
       const wanted = new Set(nodeIds);
       const places = new Map([...layout.nodes].filter(([id]) => wanted.has(id)));
-      if (looked.current === null || revealed.current !== null || width === 0 || places.size === 0) return;
+      if (looked.current === null || revealed.current !== null || width === 0 || places.size === 0 || performance.now() < underWay.current) return;
       const box = boundsOf({ ...layout, nodes: places, edges: new Map() }, widths);
       if (inSight(box, transform, width, height)) return;
       const view = within(followed(box, transform[2], width, height), boundsOf(layout, widths), width, height);
@@ -145,7 +150,9 @@ export function boundsOf(layout: Layout, widths: ReadonlyMap<string, number>): B
     bottom = Math.max(bottom, y + NODE_HEIGHT);
   }
   for (const { points } of layout.edges.values()) {
-    for (const { y } of points) {
+    for (const { x, y } of points) {
+      left = Math.min(left, x);
+      right = Math.max(right, x);
       top = Math.min(top, y);
       bottom = Math.max(bottom, y);
     }

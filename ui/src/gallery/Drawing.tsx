@@ -1,14 +1,14 @@
 import { type ReactElement, useMemo } from 'react';
 import type { Workflow } from '../generated/protocol';
-import { SPOT, type Spot, sketchOf } from './sketch';
+import { SPOT, TURN, type Spot, sketchOf } from './sketch';
 
 /** The shape of a workflow at a glance. */
 export function Drawing({ definition }: { definition: Workflow }): ReactElement {
-  const { spots, lines, width, height } = useMemo(() => sketchOf(definition), [definition]);
+  const { spots, lines, gaps, width, height } = useMemo(() => sketchOf(definition), [definition]);
   return (
     <svg className="drawing" viewBox={`0 0 ${width} ${height}`} style={{ maxWidth: width * 1.15 }} aria-hidden="true">
       {lines.map(({ id, from, to }) => (
-        <path key={id} className="drawing-line" d={wayOf(from, to)} />
+        <path key={id} className="drawing-line" d={from.band === to.band ? wayOf(from, to) : wayBelow(from, to, gaps[to.band] ?? 0)} />
       ))}
       {spots.map((spot) => (
         <g key={spot.id} className={`drawing-spot drawing-${spot.kind}`} transform={`translate(${spot.x} ${spot.y})`}>
@@ -24,6 +24,12 @@ function wayOf(from: Spot, to: Spot): string {
   const [x1, y1, x2, y2] = [from.x + SPOT.width, from.y + SPOT.height / 2, to.x, to.y + SPOT.height / 2];
   const bend = Math.max((x2 - x1) / 2, 8);
   return `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
+}
+
+/** Round the end of its line, and to the beginning of the next one. */
+function wayBelow(from: Spot, to: Spot, gap: number): string {
+  const [x1, y1, x2, y2] = [from.x + SPOT.width, from.y + SPOT.height / 2, to.x, to.y + SPOT.height / 2];
+  return `M${x1} ${y1}h${TURN - 3}V${gap}H${x2 - TURN + 2}V${y2}H${x2}`;
 }
 
 /** A sign for each kind, so that they can be told apart without their colours. */

@@ -54,6 +54,15 @@ describe('sketchOf', () => {
     expect(lines.every(({ from, to }) => from.x < to.x)).toBe(true);
   });
 
+  it('goes on below where a line would be too long to be made out', () => {
+    const nodes = Array.from({ length: 12 }, (_, index) => ({ id: `n${index}`, type: 'log', parameters: {} }));
+    const edges = nodes.slice(1).map(({ id }, index) => ({ id: `e${index}`, src: `n${index}`, dst: id }));
+    const { spots, lines, width, gaps } = sketchOf({ nodes, edges });
+    expect(spots.map(({ band }) => band)).toEqual([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1]);
+    expect(lines.filter(({ from, to }) => from.band !== to.band)).toHaveLength(1);
+    expect(spots.every(({ x, y, band }) => x + 26 <= width && (band === 0 || y > (gaps[1] ?? 0)))).toBe(true);
+  });
+
   it('survives a cycle and edges to nowhere', () => {
     const edges = [...WORKFLOW.edges, { id: 'back', src: 'sorry', dst: 'greet' }, { id: 'lost', src: 'say', dst: 'nobody' }];
     expect(sketchOf({ ...WORKFLOW, edges }).spots).toHaveLength(4);

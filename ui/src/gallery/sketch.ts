@@ -9,11 +9,15 @@ export interface Spot {
   kind: SpotKind;
   x: number;
   y: number;
+  /** A long workflow goes on below, as a long line of text does. */
+  band: number;
 }
 
 export interface Sketch {
   spots: Spot[];
   lines: { id: string; from: Spot; to: Spot }[];
+  /** Above each band but the first, where lines find their way to its beginning. */
+  gaps: number[];
   width: number;
   height: number;
 }
@@ -22,6 +26,10 @@ export const SPOT = { width: 26, height: 15 };
 const COLUMN = 41;
 const ROW = 27;
 const MARGIN = 5;
+/** More columns than this would make a drawing in which nothing can be made out. */
+const MOST_COLUMNS = 7;
+const BAND_GAP = 16;
+export const TURN = 8;
 /** More than this is no small drawing any more. */
 const MOST_NODES = 60;
 
@@ -30,22 +38,32 @@ export function sketchOf(definition: Workflow): Sketch {
   const known = new Set(nodes.map(({ id }) => id));
   const edges = definition.edges.filter(({ src, dst }) => known.has(src) && known.has(dst) && src !== dst);
   const columns = columnsOf(nodes.map(({ id }) => id), edges);
-  const tallest = Math.max(...columns.map((column) => column.length), 1);
+  const perBand = Math.ceil(columns.length / Math.ceil(columns.length / MOST_COLUMNS || 1));
+  const bands = Array.from({ length: Math.ceil(columns.length / perBand) || 1 }, (_, band) => columns.slice(band * perBand, (band + 1) * perBand));
   const kinds = new Map(nodes.map((node) => [node.id, kindOf(node.type, node.trigger === true)]));
-  const spots = columns.flatMap((column, across) =>
-    column.map((id, down) => ({
-      id,
-      kind: kinds.get(id) ?? 'plain',
-      x: MARGIN + across * COLUMN,
-      y: MARGIN + (down + (tallest - column.length) / 2) * ROW,
-    })),
-  );
+  const spots: Spot[] = [];
+  const gaps: number[] = [];
+  let top = MARGIN;
+  bands.forEach((band, number) => {
+    const tallest = Math.max(...band.map((column) => column.length), 1);
+    if (number > 0) gaps[number] = top - BAND_GAP / 2;
+    band.forEach((column, across) =>
+      column.forEach((id, down) =>
+        spots.push({ id, kind: kinds.get(id) ?? 'plain', x: MARGIN + across * COLUMN, y: top + (down + (tallest - column.length) / 2) * ROW, band: number }),
+      ),
+    );
+    top += (tallest - 1) * ROW + SPOT.height + BAND_GAP;
+  });
   const at = new Map(spots.map((spot) => [spot.id, spot]));
   const lines = edges.flatMap(({ id, src, dst }) => {
     const [from, to] = [at.get(src), at.get(dst)];
     return from && to ? [{ id, from, to }] : [];
   });
-  return { spots, lines, width: (columns.length - 1) * COLUMN + SPOT.width + 2 * MARGIN, height: (tallest - 1) * ROW + SPOT.height + 2 * MARGIN };
+  const widest = Math.max(...bands.map((band) => band.length), 1);
+  // A line that goes on below turns round beside its last column and its first one.
+  const turn = bands.length > 1 ? TURN : 0;
+  if (turn > 0) for (const spot of spots) spot.x += turn;
+  return { spots, lines, gaps, width: (widest - 1) * COLUMN + SPOT.width + 2 * MARGIN + 2 * turn, height: top - BAND_GAP + MARGIN };
 }
 
 /** Each node one column after the last of those before it; within a column in the order of those before it. */

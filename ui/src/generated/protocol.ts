@@ -117,6 +117,11 @@ more: number,
 slower: Array<SlowerView>, };
 
 /**
+ * A condition as it is written, with its values and what came of it.
+ */
+export type Condition = { written: unknown, resolved: unknown, held: boolean | null, };
+
+/**
  * How an execution is held, and what is held of it.
  */
 export type ControlView = { paused: boolean, paused_nodes: Array<NodeId>, 
@@ -315,7 +320,23 @@ position: number, nodes: { [key in NodeId]: NodeView }, edges: { [key in EdgeId]
 /**
  * Why an execution, or a node of it, is as it is.
  */
-export type ExplanationView = { sentences: Array<string>, };
+export type ExplanationView = { sentences: Array<string>, 
+/**
+ * Joins that wait, with what each of them lacks.
+ */
+waiting: Array<Waiting>, 
+/**
+ * The way that took longest, in order.
+ */
+critical_path: Array<Leg>, 
+/**
+ * What every node has spent, the most first.
+ */
+spent: Array<Spent>, 
+/**
+ * The node that was asked about.
+ */
+node: NodeStory | null, };
 
 export type FailedAttempt = { attempt: number, at: number, duration_ms: number, error: NodeError, tried_again_at: number, };
 
@@ -347,10 +368,20 @@ since?: number | null,
  */
 until?: number | null, };
 
+export type FiringStory = { key: LineageKey, position: number, set_off_by: NodeId | null, 
+/**
+ * Edges that it followed, and those that it did not.
+ */
+taken: Array<EdgeId>, not_taken: Array<EdgeId>, conditions: Array<Condition>, used: Array<Used>, error: string | null, };
+
 /**
  * One firing of a node: what it was asked to do, what it saw and what came of it.
  */
-export type FiringView = { message_id: MessageId, key: LineageKey, lineage: Array<Frame>, attempt: number, state: NodeState, started_at: number | null, duration_ms: number | null, 
+export type FiringView = { message_id: MessageId, key: LineageKey, lineage: Array<Frame>, attempt: number, state: NodeState, 
+/**
+ * The event with which it began, and the one with which it ended.
+ */
+start_position?: number, end_position?: number, started_at: number | null, duration_ms: number | null, 
 /**
  * Parameters with every reference resolved.
  */
@@ -380,6 +411,20 @@ export type ForkBranch = { execution_id: ExecutionId, origin: Origin | null, };
 export type ForkEdit = { "type": "context", entries: Record<string, unknown>, } | { "type": "output", value: unknown, } | { "type": "input", value: unknown, };
 
 /**
+ * What can be changed at an event.
+ */
+export type ForkPlace = { "type": "input", "data": PayloadView } | { "type": "context", "data": PayloadView } | { "type": "output", "data": PayloadView } | { "type": "failure", "data": NodeError } | { "type": "nothing" };
+
+/**
+ * An event that a fork may begin at, with what can be changed there.
+ */
+export type ForkPoint = { position: number, at: number, 
+/**
+ * What the event is about; absent where it is about the execution.
+ */
+node_id: NodeId | null, key: LineageKey, place: ForkPlace, };
+
+/**
  * What a fork would do to the world outside.
  */
 export type ForkPreview = { 
@@ -390,7 +435,11 @@ effects: Array<SideEffect>, effects_total: number,
 /**
  * Questions that are answered from the recording.
  */
-pinned: number, };
+pinned: number, 
+/**
+ * The first of these.
+ */
+pins: Array<SideEffect>, };
 
 /**
  * Which part of a workflow is run.
@@ -516,6 +565,23 @@ retrying: boolean,
 due: number | null, };
 
 /**
+ * One firing on the way that took longest. Whatever is not on this way could take longer and nobody would notice.
+ */
+export type Leg = { node_id: NodeId, key: LineageKey, 
+/**
+ * The event with which it began.
+ */
+position: number, 
+/**
+ * Between what set it off and its beginning.
+ */
+queue: number, run: number, 
+/**
+ * Rests, and delays before another attempt.
+ */
+timer: number, };
+
+/**
  * The ordered `root=index` pairs of a lineage stack, joined by `/`. Empty outside every split.
  */
 export type LineageKey = string;
@@ -526,6 +592,17 @@ export type Logged = { at: number, node_id: NodeId, key: LineageKey, text: strin
  * One message: one node at one lineage key. Derived, never made up, so that a redelivery has the same id.
  */
 export type MessageId = string;
+
+export type Missing = { 
+/**
+ * `item 37`, or the edge.
+ */
+what: string, whereabouts: MissingAt, };
+
+/**
+ * Where something that is missing is now.
+ */
+export type MissingAt = { "state": "queued", behind: NodeId | null, } | { "state": "running", node_id: NodeId, since: number, } | { "state": "waiting", node_id: NodeId, until: number, } | { "state": "retrying", node_id: NodeId, until: number, error: string, } | { "state": "failed", node_id: NodeId, error: string, } | { "state": "lost" };
 
 /**
  * What a join waits for.
@@ -600,6 +677,16 @@ export type NodeId = string;
  */
 export type NodeState = "idle" | "queued" | "running" | "waiting_timer" | "waiting_barrier" | "success" | "failed" | "skipped";
 
+export type NodeStory = { node_id: NodeId, firings: number, failed: number, 
+/**
+ * The firing that is told of: the one at the key that was asked for, else the first that failed, else the last.
+ */
+firing: FiringStory | null, 
+/**
+ * Where it never runs at a key, or has not run.
+ */
+not_run: Array<NotRun>, };
+
 export type NodeView = { state: NodeState, counts: Counts, 
 /**
  * The highest attempt of any firing; more than 1 after a retry or a restart.
@@ -629,6 +716,12 @@ error: NodeError | null,
  * How often somebody has changed one of its messages or given its answer; absent where nobody has.
  */
 interventions?: number | null, };
+
+export type NotRun = { key: LineageKey, 
+/**
+ * The firing that decided it, the event with which it did, and the edges it followed instead.
+ */
+decided_by: NodeId | null, position: number | null, taken: Array<EdgeId>, sentence: string, };
 
 /**
  * A note, or a bookmark where it has no text.
@@ -777,7 +870,7 @@ path?: string | null, } | { "type": "fork", execution_id: ExecutionId, wish: For
  */
 path?: string | null, } | { "type": "forks", execution_id: ExecutionId, } | { "type": "compare", a: ExecutionId, b: ExecutionId, } | { "type": "explain", execution_id: ExecutionId, node_id?: NodeId | null, key?: LineageKey | null, } | { "type": "verify", execution_id: ExecutionId, } | { "type": "import", file: string, } | { "type": "notes", execution_id: ExecutionId, } | { "type": "add_note", execution_id: ExecutionId, position: number, node_id?: NodeId | null, text: string, };
 
-export type Response = { "type": "snapshot", "data": Snapshot } | { "type": "started", "data": { execution_id: ExecutionId, } } | { "type": "done" } | { "type": "execution", "data": ExecutionView } | { "type": "executions", "data": ExecutionPage } | { "type": "found", "data": Found } | { "type": "node_detail", "data": NodeDetail } | { "type": "items", "data": ItemGrid } | { "type": "item", "data": ItemDetail } | { "type": "barrier", "data": BarrierView } | { "type": "waits", "data": WaitBoard } | { "type": "timeline", "data": Timeline } | { "type": "past", "data": PastView } | { "type": "recording", "data": Recording } | { "type": "controls", "data": Controls } | { "type": "control", "data": ControlView } | { "type": "fork_preview", "data": ForkPreview } | { "type": "forks", "data": Array<ForkBranch> } | { "type": "comparison", "data": ComparisonView } | { "type": "explanation", "data": ExplanationView } | { "type": "verified", "data": VerifiedView } | { "type": "notes", "data": Array<Note> };
+export type Response = { "type": "snapshot", "data": Snapshot } | { "type": "started", "data": { execution_id: ExecutionId, } } | { "type": "done" } | { "type": "execution", "data": ExecutionView } | { "type": "executions", "data": ExecutionPage } | { "type": "found", "data": Found } | { "type": "node_detail", "data": NodeDetail } | { "type": "items", "data": ItemGrid } | { "type": "item", "data": ItemDetail } | { "type": "barrier", "data": BarrierView } | { "type": "waits", "data": WaitBoard } | { "type": "timeline", "data": Timeline } | { "type": "past", "data": PastView } | { "type": "recording", "data": Recording } | { "type": "controls", "data": Controls } | { "type": "control", "data": ControlView } | { "type": "fork_point", "data": ForkPoint } | { "type": "fork_preview", "data": ForkPreview } | { "type": "forks", "data": Array<ForkBranch> } | { "type": "comparison", "data": ComparisonView } | { "type": "explanation", "data": ExplanationView } | { "type": "verified", "data": VerifiedView } | { "type": "notes", "data": Array<Note> };
 
 /**
  * How an execution is run.
@@ -840,6 +933,15 @@ folder: string, workflows: Array<WorkflowEntry>,
  * Newest first.
  */
 executions: Array<ExecutionSummary>, };
+
+/**
+ * What a node has spent over all its firings.
+ */
+export type Spent = { node_id: NodeId | null, firings: number, queue: number, run: number, timer: number, 
+/**
+ * For a join: from the first thing it heard to the last.
+ */
+barrier: number, };
 
 export type Tick = { at: number, 
 /**
@@ -904,6 +1006,15 @@ export type Unindexed = { executions: number, events: number, };
 export type Update = { "type": "workflows", "data": Array<WorkflowEntry> } | { "type": "execution", "data": ViewPatch } | { "type": "control" } | { "type": "trouble", "data": Problem };
 
 /**
+ * A value that the node has used, and where it comes from.
+ */
+export type Used = { parameter: string, reference: string, value: unknown, 
+/**
+ * The node that put it out, and the event with which it did.
+ */
+node_id: NodeId | null, position: number | null, };
+
+/**
  * One place where two values differ; null where there is nothing on that side.
  */
 export type ValueChange = { path: string, a: unknown, b: unknown, };
@@ -952,6 +1063,15 @@ queued: number,
  * False once the engine has stopped: nothing fires any more.
  */
 working: boolean, };
+
+/**
+ * A join that has heard of something and waits for the rest.
+ */
+export type Waiting = { node_id: NodeId, key: LineageKey, arrived: number, expected: number, missing: Array<Missing>, 
+/**
+ * Missing things that are not told.
+ */
+more: number, };
 
 /**
  * Which moment of a recording.

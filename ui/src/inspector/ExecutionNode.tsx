@@ -1,5 +1,6 @@
 import { type ReactElement, useState } from 'react';
 import type { FiringView, Node } from '../generated/protocol';
+import type { Beside } from './Inspector';
 import { EmptyState } from '../shared/EmptyState';
 import { Tabs } from '../shared/Tabs';
 import { type ShownState, shownFiringState, shownState } from '../shared/shownState';
@@ -18,7 +19,7 @@ import { usePinKey } from './PinButton';
 import { useNodeDetail } from './useNodeDetail';
 
 /** A node of an execution: one of its firings, with what it was asked, what it saw and what came of it. */
-export function ExecutionNode({ node, executionId }: { node: Node; executionId: string }): ReactElement {
+export function ExecutionNode({ node, executionId, why }: { node: Node; executionId: string; why?: Beside['why'] }): ReactElement {
   const gathers = useStore((current) => (nodeViewOf(current, node.id)?.progress ?? null) !== null);
   const key = useStore((current) => keyAt(current, node.id));
   const detail = useNodeDetail(executionId, node.id, key);
@@ -45,7 +46,7 @@ export function ExecutionNode({ node, executionId }: { node: Node; executionId: 
       )}
       {firing && <FiringFacts firing={firing} />}
       {firing && <FailedAttempts firing={firing} />}
-      {detail.type !== 'failed' && <FiringTabs node={node} firing={firing} firings={firings} state={firing ? shownFiringState(firing) : state} loading={detail.type === 'loading'} />}
+      {detail.type !== 'failed' && <FiringTabs node={node} firing={firing} firings={firings} state={firing ? shownFiringState(firing) : state} loading={detail.type === 'loading'} why={why} />}
     </>
   );
 }
@@ -56,11 +57,15 @@ interface FiringTabsProps {
   firings: FiringView[];
   state: ShownState;
   loading: boolean;
+  why: Beside['why'];
 }
 
-function FiringTabs({ node, firing, firings, state, loading }: FiringTabsProps): ReactElement {
+function FiringTabs({ node, firing, firings, state, loading, why }: FiringTabsProps): ReactElement {
   const [picked, setPicked] = useState<Tab | null>(null);
   const failed = firing !== null && firing.error !== null;
+  const item = useStore((current) => keyAt(current, node.id));
+  const replay = useStore((current) => current.host.mode === 'replay');
+  const reasons = why !== undefined && !replay;
   const tabs: { id: Tab; label: string; alarming?: boolean }[] = [
     { id: 'parameters', label: 'Parameters' },
     { id: 'input', label: 'Input' },
@@ -68,16 +73,21 @@ function FiringTabs({ node, firing, firings, state, loading }: FiringTabsProps):
   ];
   // A tab that would be empty by nature is absent.
   if (failed) tabs.push({ id: 'error', label: 'Error', alarming: true });
-  const active = picked !== null && (picked !== 'error' || failed) ? picked : automatic(firing);
+  if (reasons) tabs.push({ id: 'why', label: 'Why' });
+  const possible = picked !== null && tabs.some(({ id }) => id === picked);
+  const active = possible && picked !== null ? picked : automatic(firing, state, reasons && !loading);
   return (
     <Tabs tabs={tabs} active={active} onSelect={setPicked}>
+      {active === 'why' ? why?.(node.id, firing?.key ?? item) : null}
       <FiringPane tab={active} node={node} firing={firing} firings={firings} state={state} loading={loading} />
     </Tabs>
   );
 }
 
 /** What one most likely wants to see first. */
-function automatic(firing: FiringView | null): Tab {
+function automatic(firing: FiringView | null, state: ShownState, reasons: boolean): Tab {
   if (firing?.error) return 'error';
+  // Of what did not run one wants to know why.
+  if (!firing && reasons && (state === 'skipped' || state === 'idle')) return 'why';
   return firing?.output ? 'output' : 'parameters';
 }

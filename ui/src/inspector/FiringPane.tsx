@@ -8,7 +8,7 @@ import { HttpLine } from './HttpLine';
 import { InputPane } from './InputPane';
 import { ParametersPane } from './ParametersPane';
 
-export type Tab = 'parameters' | 'input' | 'output' | 'error';
+export type Tab = 'parameters' | 'input' | 'output' | 'error' | 'why';
 
 interface Props {
   tab: Tab;
@@ -50,6 +50,9 @@ export function FiringPane({ tab, node, firing, firings, state, loading }: Props
       ) : (
         <Nothing loading={loading} title="No output yet" state={state} />
       );
+    // Another feature knows the reasons.
+    case 'why':
+      return null;
     case 'error':
       return firing?.error ? <ErrorPane error={firing.error} attempts={firing.attempt} hint={firing.hint} /> : null;
   }

@@ -1,21 +1,30 @@
 /** The inspector when no node is selected: the execution or the workflow as a whole. */
-import type { ReactElement } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 import type { ExecutionView, WorkflowEntry } from '../generated/protocol';
+import { IconButton } from '../shared/Button';
 import { CopyButton } from '../shared/CopyButton';
 import { EmptyState } from '../shared/EmptyState';
 import { formatDuration, formatMoment, plural, shortId } from '../shared/format';
 import type { ShownState } from '../shared/shownState';
 import { PhaseLabel, StateLabel } from '../shared/states';
+import { editorOf } from '../state/actions';
+import { useCalmStore } from '../state/calm';
 import { shownEntry, shownView, stateCounts } from '../state/selectors';
 import { selectNode, useStore } from '../state/store';
 import { ErrorPane } from './ErrorPane';
 import { Json } from './Json';
 
-export function Overview(): ReactElement {
-  const view = useStore(shownView);
+interface Props {
+  why?: ReactNode;
+  family?: ReactNode;
+}
+
+export function Overview({ why, family }: Props): ReactElement {
+  // Nobody reads a tally sixty times a second.
+  const view = useCalmStore(shownView);
   const entry = useStore(shownEntry);
   const open = useStore((state) => state.open.type);
-  if (view) return <ExecutionOverview view={view} />;
+  if (view) return <ExecutionOverview view={view} why={why} family={family} />;
   if (entry && open === 'workflow') return <WorkflowOverview entry={entry} />;
   return (
     <EmptyState icon="inspector" title="Nothing selected">
@@ -26,7 +35,7 @@ export function Overview(): ReactElement {
 
 const ORDER: ShownState[] = ['failed', 'retrying', 'running', 'waiting_timer', 'waiting_barrier', 'queued', 'success', 'skipped', 'idle'];
 
-function ExecutionOverview({ view }: { view: ExecutionView }): ReactElement {
+function ExecutionOverview({ view, why, family }: Props & { view: ExecutionView }): ReactElement {
   const { summary } = view;
   const counts = stateCounts(view);
   return (
@@ -69,7 +78,8 @@ function ExecutionOverview({ view }: { view: ExecutionView }): ReactElement {
           <FailedNode nodeId={summary.error.node_id} />
         </>
       )}
-      <p className="inspector-foot">Select a node to see its parameters, input and output.</p>
+      {family}
+      {why ?? <p className="inspector-foot">Select a node to see its parameters, input and output.</p>}
     </>
   );
 }
@@ -86,6 +96,7 @@ function FailedNode({ nodeId }: { nodeId: string | undefined }): ReactElement | 
 function WorkflowOverview({ entry }: { entry: WorkflowEntry }): ReactElement {
   const { definition } = entry;
   const sample = definition?.sample_input;
+  const edit = editorOf();
   return (
     <>
       <div className="inspector-heading">
@@ -95,6 +106,7 @@ function WorkflowOverview({ entry }: { entry: WorkflowEntry }): ReactElement {
             Workflow · <code>{entry.path}</code>
           </p>
         </div>
+        {edit && <IconButton icon="edit" label="Open the file in the system’s editor" data-testid="edit-file" onClick={() => edit(entry.path)} />}
       </div>
       {entry.story !== '' && <p className="inspector-story">{entry.story}</p>}
       {definition && (

@@ -1,12 +1,14 @@
 import type { ReactElement } from 'react';
 import type { FailureGroup } from '../generated/protocol';
+import { Button } from '../shared/Button';
 import { asSentence, essenceOf } from '../shared/errorWords';
 import { formatCount } from '../shared/format';
 import { codeOfGroup } from '../shared/itemStates';
 import { moveFocus } from '../shared/roving';
 import { titleOf } from '../shared/title';
 import type { ItemFilter } from '../state/itemCells';
-import { nodeById, shownDefinition } from '../state/selectors';
+import { canFork, prepareFork } from '../state/fork';
+import { nodeById, shownDefinition, shownSummary } from '../state/selectors';
 import { useStore } from '../state/store';
 
 interface Props {
@@ -23,7 +25,7 @@ export function FailureGroups({ groups, filter, onFilter }: Props): ReactElement
       {sorted.map(({ group, code }, at) => {
         const pressed = filter.type === 'group' && filter.code === code;
         return (
-          <li key={code}>
+          <li key={code} className="failure-line">
             <button
               type="button"
               data-roving
@@ -39,11 +41,30 @@ export function FailureGroups({ groups, filter, onFilter }: Props): ReactElement
                 <Where nodeId={group.node_id} />
               </span>
             </button>
+            <RunAgain nodeId={group.node_id} />
           </li>
         );
       })}
     </ul>
   );
+}
+
+/** The failed items of that node, whatever they failed with: what is run again is decided by the node. */
+function RunAgain({ nodeId }: { nodeId: string }): ReactElement | null {
+  const able = useStore(canFork);
+  const node = useStore((state) => nodeById(shownDefinition(state), nodeId));
+  if (!able) return null;
+  const label = `Re-run the failed items of ${node ? titleOf(node) : nodeId}, on this machine…`;
+  return (
+    <Button icon="replay" className="failure-again" title={label} aria-label={label} data-testid={`rerun-${nodeId}`} onClick={() => rerun(nodeId)}>
+      Re-run…
+    </Button>
+  );
+}
+
+function rerun(nodeId: string): void {
+  const executionId = shownSummary(useStore.getState())?.execution_id;
+  if (executionId !== undefined) prepareFork({ executionId, from: 'failed', nodeId });
 }
 
 function Where({ nodeId }: { nodeId: string }): ReactElement {

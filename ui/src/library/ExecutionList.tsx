@@ -1,12 +1,16 @@
 import { type ReactElement, memo } from 'react';
 import type { ExecutionSummary } from '../generated/protocol';
+import { IconButton } from '../shared/Button';
 import { CopyButton } from '../shared/CopyButton';
 import { EmptyState } from '../shared/EmptyState';
 import { formatDuration, formatMoment, formatRelative, shortId } from '../shared/format';
+import { Icon } from '../shared/icons';
 import { moveFocus } from '../shared/roving';
 import { PhaseLabel } from '../shared/states';
 import { useNow } from '../shared/useNow';
+import { Side } from '../shared/verdicts';
 import { openExecution } from '../state/actions';
+import { compare } from '../state/compare';
 import { useStore } from '../state/store';
 
 /** More than anyone scrolls through; what is left out is counted. */
@@ -17,6 +21,8 @@ export function ExecutionList(): ReactElement {
   const open = useStore((state) => (state.open.type === 'execution' ? state.open.executionId : null));
   const ready = useStore((state) => state.ready);
   const elsewhere = useStore((state) => state.runsOn === 'cluster');
+  const comparable = useStore((state) => state.host.mode !== 'replay');
+  const sides = useStore((state) => (state.compared ? `${state.compared.a} ${state.compared.b}` : ''));
   const now = useNow();
   const shown = executions.slice(0, MOST_SHOWN);
   const stop = shown.some((each) => each.execution_id === open) ? open : (shown[0]?.execution_id ?? null);
@@ -39,6 +45,8 @@ export function ExecutionList(): ReactElement {
               open={open === execution.execution_id}
               tabStop={stop === execution.execution_id}
               when={formatRelative(execution.started_at, now)}
+              against={comparable && open !== execution.execution_id ? open : null}
+              side={sideOf(sides, execution.execution_id)}
             />
           </li>
         ))}
@@ -55,10 +63,20 @@ interface RowProps {
   open: boolean;
   tabStop: boolean;
   when: string;
+  /** The open execution, where this one can be held against it. */
+  against: string | null;
+  /** Which side of a comparison it is. */
+  side: 'a' | 'b' | null;
 }
 
-const ExecutionRow = memo(function ExecutionRow({ execution, open, tabStop, when }: RowProps): ReactElement {
-  const { execution_id, title, phase, started_at, ended_at } = execution;
+function sideOf(sides: string, executionId: string): 'a' | 'b' | null {
+  const [a, b] = sides.split(' ');
+  if (executionId === a) return 'a';
+  return executionId === b ? 'b' : null;
+}
+
+const ExecutionRow = memo(function ExecutionRow({ execution, open, tabStop, when, against, side }: RowProps): ReactElement {
+  const { execution_id, title, phase, started_at, ended_at, origin } = execution;
   return (
     <>
       <button
@@ -69,8 +87,19 @@ const ExecutionRow = memo(function ExecutionRow({ execution, open, tabStop, when
         className={open ? 'row library-row library-open' : 'row library-row'}
         aria-current={open}
         onClick={() => void openExecution(execution_id)}
+        onKeyDown={(event) => {
+          // Beside the keys of the list: what is in the eye is held against what is open.
+          if (event.key === 'c' && !event.ctrlKey && !event.metaKey && !event.altKey && against !== null) void compare(execution_id, against);
+        }}
       >
         <span className="library-line">
+          {side && <Side side={side} />}
+          {origin && (
+            <span className="library-fork" title={`Forked from ${shortId(origin.parent)}`}>
+              <Icon name="fork" size={13} />
+              <span className="visually-hidden">Fork:</span>
+            </span>
+          )}
           <span className="library-title" title={title}>
             {title}
           </span>
@@ -87,6 +116,15 @@ const ExecutionRow = memo(function ExecutionRow({ execution, open, tabStop, when
         </span>
       </button>
       <span className="library-copy">
+        {against !== null && (
+          <IconButton
+            icon="compare"
+            label={`Compare the open execution with ${shortId(execution_id)}`}
+            tabIndex={-1}
+            data-testid={`compare-${execution_id}`}
+            onClick={() => void compare(execution_id, against)}
+          />
+        )}
         <CopyButton label={`Copy id ${execution_id}`} text={() => execution_id} tabIndex={open ? 0 : -1} />
       </span>
     </>

@@ -3,14 +3,16 @@ import { formatCount, formatMoment, shortId } from '../shared/format';
 import { type IconName, kindIcon } from '../shared/icons';
 import { PHASE_WORDS } from '../shared/states';
 import { titleOf } from '../shared/title';
-import { cancel, openExecution, run } from '../state/actions';
+import { cancel, editorOf, openExecution, run } from '../state/actions';
 import { controlCommands } from '../state/controlCommands';
 import { controlledPath } from '../state/control';
 import { placeOf, selectItem } from '../state/item';
+import { compare, stopComparing } from '../state/compare';
+import { canFork, prepareForkHere } from '../state/fork';
 import { backToNow, travelTo } from '../state/past';
 import { togglePlaying } from '../state/playback';
 import type { BottomTab, Panel, Theme } from '../state/preferences';
-import { nodeById, runnable, runningExecution, shownDefinition, shownSummary } from '../state/selectors';
+import { nodeById, runnable, runningExecution, shownDefinition, shownEntry, shownSummary } from '../state/selectors';
 import { type State, clearItem, openGallery, openWorkflow, selectNode, setPresenter, setScopesShown, setTheme, showBottom, togglePanel } from '../state/store';
 
 export interface Entry {
@@ -25,7 +27,7 @@ export interface Entry {
 }
 
 export function entriesOf(state: State, query: string, onHelp: () => void): Entry[] {
-  return [...items(state, query), ...commands(state, onHelp), ...nodes(state), ...workflows(state), ...executions(state)];
+  return [...items(state, query), ...commands(state, onHelp), ...nodes(state), ...workflows(state), ...executions(state), ...comparisons(state)];
 }
 
 /** A number names an item of the fan-out that is shown. */
@@ -83,6 +85,10 @@ function commands(state: State, onHelp: () => void): Entry[] {
     found.push(command('first', 'previous', 'Go to the first event', () => travelTo({ type: 'position', data: 1 }), 'Home'));
   }
   if (controlledPath(state) !== null) found.push(command('breakpoints', 'bottom', 'Show breakpoints, pins and mocks', () => showBottom('breakpoints')));
+  const [edit, path] = [editorOf(), shownEntry(state)?.path];
+  if (edit && path !== undefined) found.push(command('edit', 'edit', 'Open the file in the editor', () => edit(path)));
+  if (canFork(state)) found.push(command('fork', 'fork', 'Fork from this event…', prepareForkHere));
+  if (state.compared) found.push(command('stop-comparing', 'compare', 'Stop comparing', stopComparing));
   const { scopesShown, theme, presenter } = state.preferences;
   found.push(command('scopes', 'fit', scopesShown ? 'Hide the areas of fan-outs' : 'Paint the areas of fan-outs', () => setScopesShown(!scopesShown), 'G'));
   found.push(...PANELS.map(({ panel, text, keys }) => command(panel, 'left', text, () => togglePanel(panel), keys)));
@@ -125,5 +131,23 @@ function executions(state: State): Entry[] {
     text: `${execution.title} · ${PHASE_WORDS[execution.phase]}`,
     extra: `${formatMoment(execution.started_at)} ${shortId(execution.execution_id)}`,
     act: () => void openExecution(execution.execution_id),
+  }));
+}
+
+const MOST_COMPARED = 30;
+
+/** The open execution against every other one, those of its own file first. */
+function comparisons(state: State): Entry[] {
+  const mine = shownSummary(state);
+  if (!mine || state.host.mode === 'replay') return [];
+  const others = state.executions.filter((each) => each.execution_id !== mine.execution_id);
+  const near = [...others.filter((each) => each.path === mine.path), ...others.filter((each) => each.path !== mine.path)];
+  return near.slice(0, MOST_COMPARED).map((each) => ({
+    id: `compare ${each.execution_id}`,
+    kind: 'Command',
+    icon: 'compare',
+    text: `Compare with… ${each.title} · ${PHASE_WORDS[each.phase]}`,
+    extra: `${formatMoment(each.started_at)} ${shortId(each.execution_id)}`,
+    act: () => void compare(each.execution_id, mine.execution_id),
   }));
 }

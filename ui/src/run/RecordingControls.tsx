@@ -57,7 +57,7 @@ export function OpenRecording({ text }: { text?: string }): ReactElement {
         ref={file}
         hidden
         type="file"
-        accept=".json,application/json"
+        accept=".runeglass,.json,application/json"
         data-testid="recording-file"
         onChange={(event) => {
           const [chosen] = event.target.files ?? [];

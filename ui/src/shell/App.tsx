@@ -1,9 +1,13 @@
 /** Puts the features in their places; none of them knows the others. */
 import { type ReactElement, useCallback, useState } from 'react';
 import { Canvas } from '../canvas/Canvas';
+import { CompareBar } from '../compare/CompareBar';
 import { ControlBar } from '../control/ControlBar';
 import { RightPanel } from '../control/RightPanel';
 import { useControlKeys } from '../control/useControlKeys';
+import { Explain } from '../explain/Explain';
+import { Family } from '../fork/Family';
+import { ForkDialog } from '../fork/ForkDialog';
 import { Gallery } from '../gallery/Gallery';
 import { Palette } from '../palette/Palette';
 import { Inspector } from '../inspector/Inspector';
@@ -11,6 +15,7 @@ import { Library } from '../library/Library';
 import { TopBar } from '../run/TopBar';
 import { Splitter } from '../shared/Splitter';
 import { PANEL_LIMITS, type Panel } from '../state/preferences';
+import { useFollowComparison } from '../state/compare';
 import { useFollowControl } from '../state/control';
 import { useFollowItem } from '../state/item';
 import { usePlayback } from '../state/playback';
@@ -35,6 +40,7 @@ export function App(): ReactElement {
   useTheme();
   useTitle();
   useFollowItem();
+  useFollowComparison();
   usePlayback();
   useFollowControl();
   useControlKeys();
@@ -48,10 +54,13 @@ export function App(): ReactElement {
       <Toasts />
       {help && <KeysHelp onClose={() => setHelp(false)} />}
       {palette && <Palette onClose={() => setPalette(false)} onHelp={onHelp} />}
+      <ForkDialog />
       {dropping && <div className="shell-drop">Drop the recording to open it</div>}
     </div>
   );
 }
+
+const why = (nodeId: string | null, lineageKey: string | null): ReactElement => <Explain nodeId={nodeId} lineageKey={lineageKey} />;
 
 function Panels(): ReactElement {
   const { left, right, bottom } = useStore((state) => state.preferences.panels);
@@ -69,6 +78,7 @@ function Panels(): ReactElement {
       )}
       <main className="panel-centre">
         <ChangedBanner />
+        <CompareBar />
         {nothing ? (
           <Gallery />
         ) : (
@@ -91,7 +101,7 @@ function Panels(): ReactElement {
           <PanelSplitter panel="right" side="left" label="Width of the inspector" />
           <div className="panel" style={{ width: right.size }}>
             <RightPanel>
-              <Inspector />
+              <Inspector why={why} family={<Family />} />
             </RightPanel>
           </div>
         </>

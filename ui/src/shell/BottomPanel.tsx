@@ -1,5 +1,6 @@
 /** The bottom: what is looked at closely, one kind at a time. */
 import type { ReactElement, ReactNode } from 'react';
+import { ComparePanel } from '../compare/ComparePanel';
 import { BreakpointsPanel } from '../control/BreakpointsPanel';
 import { HeldPanel } from '../control/HeldPanel';
 import { ItemsPanel } from '../items/ItemsPanel';
@@ -19,6 +20,7 @@ import { type State, showBottom, showPanel, useStore } from '../state/store';
 export function bottomTabs(state: State): string {
   const runs = shownSummary(state) !== null;
   const tabs: BottomTab[] = [];
+  if (runs && state.compared) tabs.push('compare');
   if (runs) tabs.push('timeline');
   if (runs && splitsOf(shownDefinition(state)).length > 0) tabs.push('items');
   if (runs) tabs.push('waits');
@@ -40,6 +42,7 @@ const LABELS: { [K in BottomTab]: string } = {
   held: 'Held',
   breakpoints: 'Breakpoints',
   problems: 'Problems',
+  compare: 'Compare',
 };
 
 export function BottomPanel(): ReactElement | null {
@@ -84,6 +87,8 @@ function badgeOf(id: BottomTab, counts: { problems: number; worst: string; held:
 
 function Content({ tab }: { tab: BottomTab }): ReactElement {
   switch (tab) {
+    case 'compare':
+      return <ComparePanel />;
     case 'timeline':
       return <TimelinePanel />;
     case 'waits':

@@ -39,6 +39,13 @@ const GROUPS: { title: string; keys: [string[], string][] }[] = [
     ],
   },
   {
+    title: 'Executions',
+    keys: [
+      [['↑', '↓'], 'Walk through the list'],
+      [['C'], 'Compare with the open one'],
+    ],
+  },
+  {
     title: 'Graph',
     keys: [
       [['←', '→'], 'Along the edges'],

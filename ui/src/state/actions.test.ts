@@ -177,3 +177,29 @@ describe('recordings', () => {
     expect(useStore.getState().toasts[0]?.problem.message).toContain('bad.json is not a recording');
   });
 });
+
+describe('a recording in one file', () => {
+  const file = (begins: string): File => new File([begins, 'anything'], 'case.runeglass');
+
+  it('is taken into the store and opened, whatever it is called', async () => {
+    await live();
+    const taken: Blob[] = [];
+    Object.assign(stage, { importFile: async (blob: Blob) => (taken.push(blob), 'x9') });
+    const opened = openRecording(new File(['SQLite format 3\u0000…'], 'no ending'));
+    await vi.waitFor(() => expect(stage.asked.some(({ request }) => request.type === 'execution')).toBe(true));
+    stage.next('execution').answer({ type: 'execution', data: view({ summary: summary({ execution_id: 'x9' }) }) });
+    await opened;
+    expect(taken).toHaveLength(1);
+    expect(useStore.getState().open).toMatchObject({ type: 'execution', executionId: 'x9' });
+  });
+
+  it('says why it is refused, and leaves everything as it was', async () => {
+    await live();
+    const problem = { code: 'store_refused' as const, message: 'It is there already.', hint: 'Look at the list.' };
+    Object.assign(stage, { importFile: () => Promise.reject(new ProblemError(problem)) });
+    const before = useStore.getState().open;
+    await openRecording(file('SQLite format 3'));
+    expect(useStore.getState().toasts.map((toast) => toast.problem)).toEqual([problem]);
+    expect(useStore.getState().open).toEqual(before);
+  });
+});

@@ -5,13 +5,20 @@ import { readRecording } from '../bridge/recording';
 import type {
   BarrierView,
   Command,
+  ComparisonView,
   Controls,
   ControlView,
   ExecutionView,
+  ExplanationView,
   FanOutPlace,
+  ForkBranch,
+  ForkPoint,
+  ForkPreview,
+  ForkWish,
   ItemDetail,
   ItemGrid,
   NodeDetail,
+  Note,
   PastView,
   Recording,
   RunOptions,
@@ -21,6 +28,7 @@ import type {
   ViewPatch,
   WaitBoard,
   When,
+  Workflow,
 } from '../generated/protocol';
 import { applyPatches } from './patch';
 import { shownDefinition, shownEntry } from './selectors';
@@ -266,6 +274,46 @@ export async function controlExecution(executionId: string, command: Command): P
   return ask(host(), { type: 'control', execution_id: executionId, command });
 }
 
+/** Why the execution, or a node of it at a key, is as it is. */
+export async function explanationOf(executionId: string, nodeId: string | null, key: string | null): Promise<ExplanationView> {
+  return ask(host(), { type: 'explain', execution_id: executionId, node_id: nodeId, key, ...asItWas() });
+}
+
+export async function forkPoint(executionId: string, position: number): Promise<ForkPoint> {
+  return ask(host(), { type: 'fork_point', execution_id: executionId, position });
+}
+
+export async function forkPreview(executionId: string, wish: ForkWish): Promise<ForkPreview> {
+  return ask(host(), { type: 'fork_preview', execution_id: executionId, wish });
+}
+
+/** Starts a fork on this machine and shows it. */
+export async function startFork(executionId: string, wish: ForkWish): Promise<void> {
+  const { execution_id } = await ask(host(), { type: 'fork', execution_id: executionId, wish });
+  await openExecution(execution_id, true);
+}
+
+export async function forksOf(executionId: string): Promise<ForkBranch[]> {
+  return ask(host(), { type: 'forks', execution_id: executionId });
+}
+
+export async function comparisonOf(a: string, b: string): Promise<ComparisonView> {
+  return ask(host(), { type: 'compare', a, b });
+}
+
+export async function definitionOf(executionId: string): Promise<Workflow> {
+  return (await ask(host(), { type: 'execution', execution_id: executionId })).definition;
+}
+
+/** What people have left at a recording; it goes along when the recording is exported. */
+export async function notesOf(executionId: string): Promise<Note[]> {
+  return ask(host(), { type: 'notes', execution_id: executionId });
+}
+
+export async function keepNote(executionId: string, position: number, text: string): Promise<void> {
+  await ask(host(), { type: 'add_note', execution_id: executionId, position, text });
+}
+
 /** The moment the page shows; nothing when that is now. */
 function asItWas(): { at?: number } {
   const { past } = useStore.getState();
@@ -290,11 +338,37 @@ export async function fetchRecording(executionId: string): Promise<Recording | n
 /** A file that cannot be read leaves everything as it was. */
 export async function openRecording(file: File): Promise<void> {
   try {
+    if (await isCase(file)) {
+      await importCase(file);
+      return;
+    }
     const recording = await readRecording(file);
     connect(recordedBridge(recording, recording.start.summary.title));
   } catch (thrown) {
     showProblem(problemOf(thrown));
   }
+}
+
+/** What every file of SQLite begins with. */
+const CASE_BEGINS = 'SQLite format 3';
+
+/** One execution with everything in it. Told by what is in it: a name says nothing. */
+async function isCase(file: File): Promise<boolean> {
+  return (await file.slice(0, CASE_BEGINS.length).text()) === CASE_BEGINS;
+}
+
+/** Goes into the store of the host, also when it is dropped while a recording plays. */
+async function importCase(file: File): Promise<void> {
+  if (!home?.importFile) throw new Error('There is no store to take it into.');
+  const executionId = await home.importFile(file);
+  if (session?.bridge !== home) connect(home);
+  await openExecution(executionId);
+}
+
+/** Null where the host has no editor to open. */
+export function editorOf(): ((path: string) => void) | null {
+  const edit = session?.bridge.edit;
+  return edit ? (path) => void edit(path).catch((thrown: unknown) => showProblem(problemOf(thrown))) : null;
 }
 
 /** The subscription is what plays, so subscribing again plays again. */

@@ -44,7 +44,7 @@ export function shownDefinition(state: State): Workflow | null {
     case 'workflow':
       return shownEntry(state)?.definition ?? null;
     case 'execution':
-      return state.open.view?.definition ?? state.open.meanwhile ?? null;
+      return state.compared?.definition ?? state.open.view?.definition ?? state.open.meanwhile ?? null;
   }
 }
 

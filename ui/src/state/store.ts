@@ -2,6 +2,7 @@
 import { create } from 'zustand';
 import type { Connection, Host } from '../bridge/bridge';
 import type {
+  ComparisonView,
   ExecutionSummary,
   ExecutionView,
   FanOutPlace,
@@ -43,6 +44,33 @@ export interface SelectedItem {
   detail: ItemDetail | null;
 }
 
+/** Where a fork begins that is being prepared. */
+export type ForkDraft = { executionId: string } & (
+  | { from: 'event'; position: number }
+  /** A node and everything behind it work again. */
+  | { from: 'node'; nodeId: string }
+  /** The failed items of a node work again. */
+  | { from: 'failed'; nodeId: string }
+);
+
+/** Two executions side by side; B is the one that is open. */
+export interface Compared {
+  a: string;
+  b: string;
+  /** Null until the host has answered. */
+  answer: ComparisonView | null;
+  /** The graph of both. */
+  definition: Workflow | null;
+  /** Which of the differences is looked at. */
+  chosen: number | null;
+}
+
+/** Nodes that stand out in the graph for a reason. */
+export interface Highlight {
+  label: string;
+  nodes: readonly string[];
+}
+
 export interface Toast {
   id: number;
   problem: Problem;
@@ -64,6 +92,9 @@ export interface State {
   /** The fan-out whose items are shown; null leaves the choice to the page. */
   place: FanOutPlace | null;
   item: SelectedItem | null;
+  fork: ForkDraft | null;
+  compared: Compared | null;
+  highlight: Highlight | null;
   /** The moment the page shows; null for now. */
   past: PastView | null;
   /** What is looked for in the graph; null when nothing is. */
@@ -99,6 +130,9 @@ export const INITIAL_STATE: State = {
   selectedNode: null,
   place: null,
   item: null,
+  fork: null,
+  compared: null,
+  highlight: null,
   past: null,
   search: null,
   playing: false,
@@ -148,9 +182,11 @@ export function openWorkflow(path: string): void {
 }
 
 /** Items and moments belong to one execution, and what is looked for to one graph. */
-export const NO_ITEM: Pick<State, 'place' | 'item' | 'past' | 'playing' | 'search'> = {
+export const NO_ITEM: Pick<State, 'place' | 'item' | 'past' | 'playing' | 'search' | 'compared' | 'highlight'> = {
   place: null,
   item: null,
+  compared: null,
+  highlight: null,
   past: null,
   playing: false,
   search: null,

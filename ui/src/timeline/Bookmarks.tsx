@@ -5,7 +5,8 @@ import { formatClock } from '../shared/format';
 import { Icon } from '../shared/icons';
 import type { Bookmark } from '../state/bookmarks';
 import { travelTo } from '../state/past';
-import { removeBookmark, setBookmark } from '../state/store';
+import { removeBookmark, setBookmark, useStore } from '../state/store';
+import { useNotes } from './useNotes';
 
 interface Props {
   executionId: string;
@@ -15,13 +16,15 @@ interface Props {
 }
 
 export function Bookmarks({ executionId, marks, position }: Props): ReactElement | null {
-  if (marks.length === 0) return null;
+  const { notes, keep } = useNotes(executionId);
+  const able = useStore((state) => !state.host.readOnly);
+  if (marks.length === 0 && notes.length === 0) return null;
   return (
     <ol className="bookmarks" aria-label="Bookmarks" data-testid="bookmarks">
       {marks.map((mark, index) => (
         <li key={mark.position} className={mark.position === position ? 'bookmark bookmark-here' : 'bookmark'}>
           {mark.position === position ? (
-            <Note executionId={executionId} mark={mark} number={index + 1} />
+            <Note executionId={executionId} mark={mark} number={index + 1} onKeep={able ? () => keep(mark) : null} />
           ) : (
             <button type="button" className="bookmark-go" title={`${formatClock(mark.at)} · event ${mark.position}`} onClick={() => travelTo({ type: 'position', data: mark.position })}>
               <Icon name="bookmark" size={12} /> {mark.note === '' ? `Bookmark ${index + 1}` : mark.note}
@@ -29,11 +32,26 @@ export function Bookmarks({ executionId, marks, position }: Props): ReactElement
           )}
         </li>
       ))}
+      {notes.map((note, index) => (
+        <li key={`kept ${index}`} className={note.position === position ? 'bookmark bookmark-kept bookmark-here' : 'bookmark bookmark-kept'}>
+          <button type="button" className="bookmark-go" title={`Kept with the recording · event ${note.position}`} data-testid="kept-note" onClick={() => travelTo({ type: 'position', data: note.position })}>
+            <Icon name="save" size={12} /> {note.text === '' ? `Event ${note.position}` : note.text}
+          </button>
+        </li>
+      ))}
     </ol>
   );
 }
 
-function Note({ executionId, mark, number }: { executionId: string; mark: Bookmark; number: number }): ReactElement {
+interface NoteProps {
+  executionId: string;
+  mark: Bookmark;
+  number: number;
+  /** Null where the recording cannot be written to. */
+  onKeep: (() => void) | null;
+}
+
+function Note({ executionId, mark, number, onKeep }: NoteProps): ReactElement {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
     // One that was set this moment has no note yet: that is what one wants to write now.
@@ -55,6 +73,7 @@ function Note({ executionId, mark, number }: { executionId: string; mark: Bookma
           if (event.key === 'Enter' || event.key === 'Escape') field.current?.closest('.timeline')?.querySelector<HTMLElement>('[role="slider"]')?.focus();
         }}
       />
+      {onKeep && <IconButton icon="save" label="Keep it with the recording, for whoever gets it" data-testid="keep-note" onClick={onKeep} />}
       <IconButton icon="close" label="Remove this bookmark" onClick={() => removeBookmark(executionId, mark.position)} />
     </>
   );

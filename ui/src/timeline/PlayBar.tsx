@@ -2,6 +2,7 @@ import type { ReactElement } from 'react';
 import type { Timeline } from '../generated/protocol';
 import { Button, IconButton } from '../shared/Button';
 import { formatClock, formatCount, formatDuration } from '../shared/format';
+import { canFork, prepareForkHere } from '../state/fork';
 import { backToNow, stepEvent, travelTo } from '../state/past';
 import { SPEEDS, setSpeed, togglePlaying } from '../state/playback';
 import { nodeById, shownDefinition } from '../state/selectors';
@@ -36,6 +37,7 @@ export function PlayBar({ timeline }: { timeline: Timeline }): ReactElement {
       </label>
       <NodeSteps timeline={timeline} />
       <IconButton icon="bookmark" label="Bookmark this moment (M)" data-testid="bookmark" onClick={() => markMoment(timeline)} />
+      <ForkHere />
       <span className="play-where numbers" data-testid="play-where">
         event {formatCount(past?.view.position ?? timeline.position)} of {formatCount(timeline.position)} · {formatClock(past?.at ?? timeline.latest_at)}
       </span>
@@ -47,6 +49,12 @@ export function PlayBar({ timeline }: { timeline: Timeline }): ReactElement {
       )}
     </div>
   );
+}
+
+/** From the event under the scrubber. */
+function ForkHere(): ReactElement | null {
+  const able = useStore(canFork);
+  return able ? <IconButton icon="fork" label="Fork from this event, on this machine…" data-testid="fork-here" onClick={prepareForkHere} /> : null;
 }
 
 /** Only where a node is selected: from one thing that happened there to the next. */

@@ -1,6 +1,6 @@
 import { fireEvent, render, screen } from '@testing-library/react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Request, Response, Timeline } from '../generated/protocol';
+import type { Note, Request, Response, Timeline } from '../generated/protocol';
 import { connect } from '../state/actions';
 import { nodeStateOf } from '../state/selectors';
 import { useStore } from '../state/store';
@@ -17,10 +17,16 @@ const TIMELINE: Timeline = {
 };
 
 let asked: Request[] = [];
+let kept: Note[] = [];
 
 function answer(request: Request): Response {
   asked.push(request);
   if (request.type === 'timeline') return { type: 'timeline', data: TIMELINE };
+  if (request.type === 'notes') return { type: 'notes', data: kept };
+  if (request.type === 'add_note') {
+    kept = [{ execution_id: 'x1', position: request.position, node_id: null, at: 5_000, text: request.text }];
+    return { type: 'done' };
+  }
   if (request.type !== 'view_at') throw new Error(request.type);
   const position = request.when.type === 'position' ? request.when.data : 5;
   return { type: 'past', data: { view: view({ position, nodes: { greet: nodeView('running') } }), at: 2_000, last: 9 } };
@@ -28,6 +34,7 @@ function answer(request: Request): Response {
 
 beforeEach(() => {
   asked = [];
+  kept = [];
   connect({
     host: { mode: 'web', title: '', readOnly: false },
     call: (request) => Promise.resolve(answer(request)),
@@ -48,6 +55,19 @@ describe('TimelinePanel', () => {
     await shown();
     fireEvent.click(screen.getByText('Greet'));
     expect(useStore.getState().selectedNode).toBe('greet');
+  });
+
+  it('keeps a bookmark with the recording, and leads to what was kept', async () => {
+    const scrubber = await shown();
+    fireEvent.keyDown(scrubber, { key: 'm' });
+    fireEvent.change(await screen.findByTestId('bookmark-note'), { target: { value: 'look here' } });
+    fireEvent.click(screen.getByTestId('keep-note'));
+    const note = await screen.findByTestId('kept-note');
+    expect(note.textContent).toContain('look here');
+    expect(asked).toContainEqual({ type: 'add_note', execution_id: 'x1', position: 9, text: 'look here' });
+    expect(screen.queryByTestId('bookmark-note')).toBeNull();
+    fireEvent.click(note);
+    await vi.waitFor(() => expect(past()).toBe(9));
   });
 
   it('moves the whole page one event back and on, and to now', async () => {

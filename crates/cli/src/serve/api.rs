@@ -4,7 +4,11 @@ use std::{convert::Infallible, sync::Arc};
 
 use axum::{
     Json,
-    extract::{State, rejection::JsonRejection},
+    body::Bytes,
+    extract::{
+        State,
+        rejection::{BytesRejection, JsonRejection},
+    },
     http::{StatusCode, header},
     response::{
         IntoResponse, Response,
@@ -29,6 +33,22 @@ pub async fn call(
     };
     match session.call(request).await {
         Ok(response) => Json(response).into_response(),
+        Err(problem) => refuse(status(problem.code), &problem),
+    }
+}
+
+/// A `.runeglass` file that was dropped on the page. The page hands over what is in it and never names a path.
+pub async fn import(State(session): State<Arc<Session>>, body: Result<Bytes, BytesRejection>) -> Response {
+    let bytes = match body {
+        Ok(bytes) => bytes,
+        Err(rejection) => {
+            let hint = "import it on the command line: runeglass import FILE";
+            let problem = Problem::new(ProblemCode::InvalidRequest, rejection.body_text(), hint);
+            return refuse(rejection.status(), &problem);
+        }
+    };
+    match session.import_bytes(bytes.into()).await {
+        Ok(execution_id) => Json(protocol::Response::Started { execution_id }).into_response(),
         Err(problem) => refuse(status(problem.code), &problem),
     }
 }

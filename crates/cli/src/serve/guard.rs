@@ -11,7 +11,7 @@ use axum::{
 };
 use protocol::{Problem, ProblemCode};
 
-use super::{BODY_BYTES, api::refuse, hooks};
+use super::{api::refuse, hooks, most_bytes};
 
 pub struct Guard {
     port: u16,
@@ -88,6 +88,7 @@ impl Guard {
 /// Runs in front of everything.
 pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
+    let most = most_bytes(request.uri().path());
     let offered =
         request.uri().query().and_then(|query| query.split('&').find_map(|part| part.strip_prefix("token=")));
     let mut response = if !guard.is_our_host(headers) || !guard.is_our_origin(headers) {
@@ -96,9 +97,9 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
             StatusCode::FORBIDDEN,
             &Problem::new(ProblemCode::InvalidRequest, "this request comes from elsewhere", hint),
         )
-    } else if announced_bytes(headers) > BODY_BYTES {
+    } else if announced_bytes(headers) > most {
         let hint = "send less at once";
-        let message = format!("a request may have {} MiB at most", BODY_BYTES / 1024 / 1024);
+        let message = format!("a request may have {} MiB at most", most / 1024 / 1024);
         refuse(StatusCode::PAYLOAD_TOO_LARGE, &Problem::new(ProblemCode::InvalidRequest, message, hint))
     } else if guard.has_session(headers) || guard.is_call(&request) {
         next.run(request).await

@@ -7,7 +7,7 @@ mod hooks;
 
 use std::{net::Ipv4Addr, path::PathBuf, sync::Arc};
 
-use axum::{Router, middleware, routing};
+use axum::{Router, extract::DefaultBodyLimit, middleware, routing};
 use clap::Args;
 use session::{AddressPolicy, Options, Session};
 use tokio::net::TcpListener;
@@ -46,6 +46,15 @@ pub struct ServeArguments {
 
 /// A request larger than this is refused.
 const BODY_BYTES: usize = 10 * 1024 * 1024;
+/// But for a recording that is dropped on the page.
+const IMPORT_BYTES: usize = 256 * 1024 * 1024;
+
+/// What a request to this path may hold at most.
+fn most_bytes(path: &str) -> usize {
+    if path == IMPORT { IMPORT_BYTES } else { BODY_BYTES }
+}
+
+const IMPORT: &str = "/api/import";
 
 pub async fn serve(arguments: ServeArguments) -> Result<Outcome, CommandError> {
     let reach = arguments.reach.reach(AddressPolicy::PublicOnly);
@@ -91,7 +100,7 @@ impl Door {
     /// Shows a session to whoever has the link.
     pub async fn show(self, session: &Arc<Session>) -> Result<(), CommandError> {
         let app = router(self.triggers)
-            .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES))
+            .layer(DefaultBodyLimit::max(BODY_BYTES))
             .layer(middleware::from_fn_with_state(Arc::new(self.guard), guard::check))
             .with_state(Arc::clone(session));
         axum::serve(self.listener, app).await.map_err(|error| CommandError::io("serve", &error))
@@ -101,6 +110,7 @@ impl Door {
 fn router(triggers: bool) -> Router<Arc<Session>> {
     let app = Router::new()
         .route("/api/call", routing::post(api::call))
+        .route(IMPORT, routing::post(api::import).layer(DefaultBodyLimit::max(IMPORT_BYTES)))
         .route("/api/updates", routing::get(api::updates))
         .route("/metrics", routing::get(api::metrics))
         .fallback(assets::serve);

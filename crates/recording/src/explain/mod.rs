@@ -6,15 +6,14 @@ mod node;
 mod spent;
 mod waiting;
 
-use protocol::{ErrorCode, Event, ExecutionId, ExecutionStatus, NodeId, iso8601};
+use protocol::{
+    ErrorCode, Event, ExecutionId, ExecutionStatus, Leg, Missing, MissingAt, NodeId, NodeStory, Spent,
+    Waiting, iso8601,
+};
 use serde::Serialize;
 
 use crate::LedgerError;
 use history::History;
-
-pub use node::{Condition, FiringStory, NodeStory, NotRun, Used};
-pub use spent::{Leg, Spent};
-pub use waiting::{Missing, Waiting, Whereabouts};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
@@ -106,19 +105,19 @@ fn waiting_sentence(waiting: &Waiting) -> String {
 fn missing_words(missing: &Missing) -> String {
     let what = &missing.what;
     match &missing.whereabouts {
-        Whereabouts::Queued { behind: None } => format!("{what} is queued"),
-        Whereabouts::Queued { behind: Some(node) } => format!("{what} is queued behind {node}"),
-        Whereabouts::Running { node_id, since } => {
+        MissingAt::Queued { behind: None } => format!("{what} is queued"),
+        MissingAt::Queued { behind: Some(node) } => format!("{what} is queued behind {node}"),
+        MissingAt::Running { node_id, since } => {
             format!("{what} is at work in {node_id} since {}", iso8601(*since))
         }
-        Whereabouts::Waiting { node_id, until } => {
+        MissingAt::Waiting { node_id, until } => {
             format!("{what} waits in {node_id} until {}", iso8601(*until))
         }
-        Whereabouts::Retrying { node_id, until, error } => {
+        MissingAt::Retrying { node_id, until, error } => {
             format!("{what} is tried again in {node_id} at {} after: {error}", iso8601(*until))
         }
-        Whereabouts::Failed { node_id, error } => format!("{what} failed in {node_id}: {error}"),
-        Whereabouts::Lost => format!("{what} is lost"),
+        MissingAt::Failed { node_id, error } => format!("{what} failed in {node_id}: {error}"),
+        MissingAt::Lost => format!("{what} is lost"),
     }
 }
 

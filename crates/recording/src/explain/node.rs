@@ -1,65 +1,13 @@
 //! One node: why it went the way it went, what it used, or why it did not run.
 
 use engine::{Context, expr::Reference};
-use protocol::{EdgeId, Event, Fact, LineageKey, NodeId, Payload};
-use serde::Serialize;
+use protocol::{
+    Condition, EdgeId, Event, Fact, FiringStory, LineageKey, NodeId, NodeStory, NotRun, Payload, Used,
+};
 use serde_json::{Value, json};
 
 use super::history::{Fired, History, touches};
 use crate::{Ledger, LedgerError};
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct NodeStory {
-    pub node_id: NodeId,
-    pub firings: usize,
-    pub failed: usize,
-    /// The firing that is told of: the one at the key that was asked for, else the first that failed, else the last.
-    pub firing: Option<FiringStory>,
-    /// Where it never runs at a key, or has not run.
-    pub not_run: Vec<NotRun>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FiringStory {
-    pub key: LineageKey,
-    pub position: u64,
-    pub set_off_by: Option<NodeId>,
-    /// Edges that it followed, and those that it did not.
-    pub taken: Vec<EdgeId>,
-    pub not_taken: Vec<EdgeId>,
-    pub conditions: Vec<Condition>,
-    pub used: Vec<Used>,
-    pub error: Option<String>,
-}
-
-/// A condition as it is written, with its values and what came of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Condition {
-    pub written: Value,
-    pub resolved: Value,
-    pub held: Option<bool>,
-}
-
-/// A value that the node has used, and where it comes from.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Used {
-    pub parameter: String,
-    pub reference: String,
-    pub value: Option<Value>,
-    /// The node that put it out, and the event with which it did.
-    pub node_id: Option<NodeId>,
-    pub position: Option<u64>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct NotRun {
-    pub key: LineageKey,
-    /// The firing that decided it, the event with which it did, and the edges it followed instead.
-    pub decided_by: Option<NodeId>,
-    pub position: Option<u64>,
-    pub taken: Vec<EdgeId>,
-    pub sentence: String,
-}
 
 /// Places where a node did not run that are told.
 const TOLD: usize = 20;
@@ -195,7 +143,10 @@ fn resolve(
 fn references(history: &History<'_>, text: &str) -> Vec<Reference> {
     let known =
         |root: &str| history.plan.names.node(root).is_some() || engine::expr::Names::WORDS.contains(&root);
-    let found = text.match_indices('$').filter_map(|(at, _)| Reference::parse_prefix(&text[at..]));
+    // What comes behind a dot is a field of the reference before it, as in `$price.$json.total`.
+    let begins = |(at, _): &(usize, &str)| !text[..*at].ends_with('.');
+    let found =
+        text.match_indices('$').filter(begins).filter_map(|(at, _)| Reference::parse_prefix(&text[at..]));
     found.map(|(reference, _)| reference).filter(|reference| known(&reference.root)).collect()
 }
 

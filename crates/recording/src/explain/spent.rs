@@ -2,52 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use protocol::{LineageKey, Millis, NodeId};
-use serde::Serialize;
+use protocol::{Leg, NodeId, Spent};
 
 use super::history::{Fired, History};
 
 /// Steps of the way that are told.
 const TOLD: usize = 500;
-
-/// One firing on the way that took longest, in order. Whatever is not on this way could take longer and nobody would
-/// notice.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Leg {
-    pub node_id: NodeId,
-    pub key: LineageKey,
-    /// The event with which it began.
-    pub position: u64,
-    /// Between what set it off and its beginning.
-    pub queue: Millis,
-    pub run: Millis,
-    /// Rests, and delays before another attempt.
-    pub timer: Millis,
-}
-
-impl Leg {
-    pub fn total(&self) -> Millis {
-        self.queue + self.run + self.timer
-    }
-}
-
-/// What a node has spent over all its firings.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Spent {
-    pub node_id: Option<NodeId>,
-    pub firings: usize,
-    pub queue: Millis,
-    pub run: Millis,
-    pub timer: Millis,
-    /// For a join: from the first thing it heard to the last.
-    pub barrier: Millis,
-}
-
-impl Spent {
-    pub fn total(&self) -> Millis {
-        self.queue + self.run + self.timer + self.barrier
-    }
-}
 
 /// From the first firing to the last one to end.
 pub fn critical_path(history: &History<'_>) -> Vec<Leg> {

@@ -3,64 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::Input;
-use protocol::{Lineage, LineageKey, Millis, NodeId};
-use serde::Serialize;
+use protocol::{Lineage, Missing, MissingAt, NodeId, Waiting};
 
 use super::history::{Fired, Heard, History, State, touches};
 
 /// Missing things that are told; the others are counted.
 const TOLD: usize = 50;
-
-/// A join that has heard of something and waits for the rest.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Waiting {
-    pub node_id: NodeId,
-    pub key: LineageKey,
-    pub arrived: u32,
-    pub expected: u32,
-    pub missing: Vec<Missing>,
-    /// Missing things that are not told.
-    pub more: usize,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Missing {
-    /// `item 37`, or the edge.
-    pub what: String,
-    pub whereabouts: Whereabouts,
-}
-
-/// Where something is now.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "state", rename_all = "snake_case")]
-pub enum Whereabouts {
-    /// Nobody has begun with it.
-    Queued {
-        behind: Option<NodeId>,
-    },
-    Running {
-        node_id: NodeId,
-        since: Millis,
-    },
-    /// It rests until a moment.
-    Waiting {
-        node_id: NodeId,
-        until: Millis,
-    },
-    /// An attempt failed; the next one is due.
-    Retrying {
-        node_id: NodeId,
-        until: Millis,
-        error: String,
-    },
-    /// It failed, and the error did not come here.
-    Failed {
-        node_id: NodeId,
-        error: String,
-    },
-    /// Nothing of it is under way any more.
-    Lost,
-}
 
 pub fn waiting(history: &History<'_>) -> Vec<Waiting> {
     // Once it has ended nobody waits, unless that is why it ended.
@@ -122,7 +70,7 @@ fn missing_items(history: &History<'_>, heard: &Heard<'_>) -> Vec<Missing> {
             what: format!("item {index}"),
             whereabouts: latest
                 .get(&index)
-                .map_or(Whereabouts::Queued { behind: None }, |fired| whereabouts(fired)),
+                .map_or(MissingAt::Queued { behind: None }, |fired| whereabouts(fired)),
         })
         .collect()
 }
@@ -167,7 +115,7 @@ fn missing_edges(history: &History<'_>, heard: &Heard<'_>, edges: &[usize]) -> V
 }
 
 /// The first thing under way that can still reach a node.
-fn on_the_way(history: &History<'_>, heard: &Heard<'_>, node: usize) -> Whereabouts {
+fn on_the_way(history: &History<'_>, heard: &Heard<'_>, node: usize) -> MissingAt {
     let plan = &history.plan;
     let mut before = BTreeSet::from([node]);
     let mut next = vec![node];
@@ -182,22 +130,22 @@ fn on_the_way(history: &History<'_>, heard: &Heard<'_>, node: usize) -> Whereabo
     let candidates: Vec<&Fired<'_>> = history.firings.iter().filter(reaches).collect();
     let is_under_way = |fired: &&&Fired<'_>| fired.done().is_none() && !matches!(fired.state, State::Dropped);
     let under_way = candidates.iter().find(is_under_way);
-    under_way.or(candidates.last()).map_or(Whereabouts::Lost, |fired| whereabouts(fired))
+    under_way.or(candidates.last()).map_or(MissingAt::Lost, |fired| whereabouts(fired))
 }
 
-fn whereabouts(fired: &Fired<'_>) -> Whereabouts {
+fn whereabouts(fired: &Fired<'_>) -> MissingAt {
     let node_id = fired.firing.node_id.clone();
     match &fired.state {
-        State::Running => Whereabouts::Running { node_id, since: fired.began },
-        State::Resting { due } => Whereabouts::Waiting { node_id, until: *due },
+        State::Running => MissingAt::Running { node_id, since: fired.began },
+        State::Resting { due } => MissingAt::Waiting { node_id, until: *due },
         State::Retrying { due, error } => {
-            Whereabouts::Retrying { node_id, until: *due, error: error.message.clone() }
+            MissingAt::Retrying { node_id, until: *due, error: error.message.clone() }
         }
-        State::Dropped => Whereabouts::Lost,
+        State::Dropped => MissingAt::Lost,
         State::Done(done) => match done.outcome {
-            _ if !done.taken.is_empty() => Whereabouts::Queued { behind: Some(node_id) },
-            Err(error) => Whereabouts::Failed { node_id, error: error.message.clone() },
-            Ok(_) => Whereabouts::Lost,
+            _ if !done.taken.is_empty() => MissingAt::Queued { behind: Some(node_id) },
+            Err(error) => MissingAt::Failed { node_id, error: error.message.clone() },
+            Ok(_) => MissingAt::Lost,
         },
     }
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use engine::{Message, Output, Plan, Work, conclude, prepare};
+use engine::{Message, Output, Plan, Work, call::Call, conclude, prepare};
 use protocol::{
-    Echo, ExecutionStarted, Fact, ForkPreview, Intervened, NodeError, NodeParked, NodeStarted, SideEffect,
+    Echo, ExecutionStarted, Fact, Firing, ForkPreview, Intervened, NodeError, NodeParked, NodeStarted,
+    SideEffect,
 };
 
 use super::Past;
@@ -48,9 +49,11 @@ fn fire(
         let (firing, parameters) = (firing.clone(), prepared.parameters);
         dream.append(Fact::NodeStarted(NodeStarted { firing, parameters, input: None }))?;
     }
-    let is_call = matches!(prepared.work, Work::Call(_));
     let recorded = past.answer(&plan, &message, &prepared.work);
-    found.pinned += usize::from(is_call && recorded.is_some());
+    if let (Work::Call(call), Some(_)) = (&prepared.work, &recorded) {
+        found.pinned += 1;
+        note(&mut found.pins, &firing, call);
+    }
     let answer: Result<Output, NodeError> = match (recorded, prepared.work) {
         (Some(answer), _) => answer,
         (None, Work::Done(output)) => Ok(output),
@@ -59,13 +62,17 @@ fn fire(
         (None, Work::Wait { due }) => return dream.append(Fact::NodeParked(NodeParked { firing, due })),
         (None, Work::Call(call)) => {
             found.effects_total += 1;
-            if found.effects.len() < LISTED {
-                let (node_id, key) = (firing.node_id, firing.lineage.key());
-                found.effects.push(SideEffect { node_id, key, asks: call.summary() });
-            }
+            note(&mut found.effects, &firing, &call);
             return Ok(());
         }
     };
     let effects = conclude(&plan, &message, answer);
     dream.commit(firing, 0, effects)
+}
+
+fn note(list: &mut Vec<SideEffect>, firing: &Firing, call: &Call) {
+    if list.len() < LISTED {
+        let (node_id, key) = (firing.node_id.clone(), firing.lineage.key());
+        list.push(SideEffect { node_id, key, asks: call.summary() });
+    }
 }

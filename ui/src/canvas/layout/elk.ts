@@ -7,6 +7,11 @@ const LIMIT_MILLIS = 30_000;
 /** Above this many nodes good is better than best. */
 const LARGE = 150;
 const MOST_CACHED = 24;
+/** What can be read as a whole in a window of ordinary size. */
+const LONGEST_LINE = 1_180;
+const FLATTEST = 4;
+const TALLEST = 860;
+const MOST_BACK = 4;
 
 const cache = new Map<string, Layout>();
 let elk: Elk | null = null;
@@ -26,7 +31,10 @@ export async function layoutOf(graph: Graph): Promise<Layout> {
 
 async function computed(graph: Graph): Promise<Layout> {
   try {
-    return readLayout(graph, await withLimit(worker().layout(elkGraph(graph))));
+    const line = await withLimit(worker().layout(elkGraph(graph)));
+    if (!isTooLong(line) || graph.nodes.length > LARGE) return readLayout(graph, line);
+    const wrapped = await withLimit(worker().layout(elkGraph(graph, WRAPPED)));
+    return readLayout(graph, isClear(graph, wrapped) ? wrapped : line);
   } catch {
     // A worker that is stuck is of no use for the next graph either.
     elk?.terminateWorker();
@@ -50,12 +58,31 @@ function withLimit<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }
 
+/** A graph that goes on below, as a long line of text does. */
+const WRAPPED = {
+  'elk.aspectRatio': '1.5',
+  'elk.layered.wrapping.strategy': 'MULTI_EDGE',
+  'elk.layered.wrapping.additionalEdgeSpacing': '12',
+};
+
+/** In one line it could only be read in pieces, with empty ground above and below. */
+export function isTooLong({ width = 0, height = 0 }: Pick<ElkNode, 'width' | 'height'>): boolean {
+  return width > LONGEST_LINE && width > FLATTEST * height;
+}
+
+/** It can be read as a whole, and few ways lead back to the left: many of them are a tangle that no line would be. */
+export function isClear(graph: Graph, { width = 0, height = 0, children = [] }: Omit<ElkNode, 'children'> & { children?: ElkNode[] }): boolean {
+  const at = new Map(graph.nodes.map(({ node }, index) => [node.id, children[index]?.x ?? 0]));
+  const back = graph.edges.filter(({ edge }) => (at.get(edge.dst) ?? 0) <= (at.get(edge.src) ?? 0));
+  return width <= LONGEST_LINE && height <= TALLEST && back.length <= MOST_BACK;
+}
+
 /** ELK gets numbers for names: ids come from files and may be anything. */
-export function elkGraph(graph: Graph): ElkNode {
+export function elkGraph(graph: Graph, more: { [option: string]: string } = {}): ElkNode {
   const numbers = new Map(graph.nodes.map(({ node }, index) => [node.id, `n${index}`]));
   return {
     id: 'graph',
-    layoutOptions: optionsFor(graph.nodes.length),
+    layoutOptions: { ...optionsFor(graph.nodes.length), ...more },
     children: graph.nodes.map(({ width }, index) => ({
       id: `n${index}`,
       width,

@@ -5,7 +5,7 @@ import { NODE_HEIGHT, graphOf } from '../graph';
 import { neighbour } from '../navigate';
 import { arrowPath, routePath } from '../route';
 import { fitted, firstLook } from '../useView';
-import { elkGraph, readLayout } from './elk';
+import { elkGraph, isClear, isTooLong, readLayout } from './elk';
 import { type Layout, plainLayout } from './layout';
 
 function fan(width: number): Workflow {
@@ -91,5 +91,23 @@ describe('the first look', () => {
     expect(look.zoom).toBeGreaterThan(0.5);
     expect(2_000 * look.zoom + look.y).toBeGreaterThan(0);
     expect(2_000 * look.zoom + look.y).toBeLessThan(600);
+  });
+});
+
+describe('a long line', () => {
+  it('is one that could only be read in pieces, with empty ground around it', () => {
+    expect(isTooLong({ width: 2_000, height: 200 })).toBe(true);
+    expect(isTooLong({ width: 1_000, height: 100 })).toBe(false);
+    expect(isTooLong({ width: 2_000, height: 900 })).toBe(false);
+  });
+
+  it('goes on below, unless that would be a tangle or too large', () => {
+    const node = (id: string) => ({ id, type: 'log', parameters: {} });
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const graph = graphOf({ nodes: ids.map(node), edges: ids.slice(1).map((id, index) => ({ id: `to-${id}`, src: ids[index] ?? '', dst: id })) });
+    const placed = (xs: number[]) => xs.map((x, index) => ({ id: `n${index}`, x, y: 0 }));
+    expect(isClear(graph, { id: 'g', width: 900, height: 400, children: placed([0, 200, 400, 0, 200, 400]) })).toBe(true);
+    expect(isClear(graph, { id: 'g', width: 900, height: 400, children: placed([5, 4, 3, 2, 1, 0]) })).toBe(false);
+    expect(isClear(graph, { id: 'g', width: 1_900, height: 400, children: placed([0, 200, 400, 0, 200, 400]) })).toBe(false);
   });
 });

@@ -7,9 +7,18 @@ import './json.css';
 
 const ROW_HEIGHT = 22;
 const SIGNS: { [K in Mark]: string } = { same: '', inside: '', added: '+', removed: '−' };
-const WORDS: { [K in Mark]: string } = { same: '', inside: '', added: 'now', removed: 'before' };
+/** How the first and the second value are called. */
+type SideNames = readonly [string, string];
+const BEFORE_AND_NOW: SideNames = ['before', 'now'];
 
-export function JsonDiff({ before, after, label }: { before: unknown; after: unknown; label: string }): ReactElement {
+interface Props {
+  before: unknown;
+  after: unknown;
+  label: string;
+  sides?: SideNames;
+}
+
+export function JsonDiff({ before, after, label, sides = BEFORE_AND_NOW }: Props): ReactElement {
   const scroller = useRef<HTMLDivElement>(null);
   const difference = useMemo(() => differenceOf(before, after), [before, after]);
   const { rows } = difference;
@@ -25,7 +34,7 @@ export function JsonDiff({ before, after, label }: { before: unknown; after: unk
           <div className="json-rows" style={{ height: rows.length * ROW_HEIGHT }}>
             <div style={{ transform: `translateY(${first * ROW_HEIGHT}px)` }}>
               {rows.slice(first, last).map((row) => (
-                <DiffLine key={row.id} row={row} />
+                <DiffLine key={row.id} row={row} sides={sides} />
               ))}
             </div>
           </div>
@@ -35,12 +44,14 @@ export function JsonDiff({ before, after, label }: { before: unknown; after: unk
   );
 }
 
-function DiffLine({ row }: { row: DiffRow }): ReactElement {
+function DiffLine({ row, sides }: { row: DiffRow; sides: SideNames }): ReactElement {
+  const named = sides !== BEFORE_AND_NOW && (row.mark === 'added' || row.mark === 'removed');
+  const word = row.mark === 'removed' ? sides[0] : row.mark === 'added' ? sides[1] : '';
   return (
     <div role="listitem" className={`json-row json-diff-${row.mark}`} style={{ paddingInlineStart: 4 + row.depth * 14 }}>
       <span className="json-sign">
-        <span aria-hidden="true">{SIGNS[row.mark]}</span>
-        <span className="visually-hidden">{WORDS[row.mark]}</span>
+        <span aria-hidden="true">{named ? word : SIGNS[row.mark]}</span>
+        <span className="visually-hidden">{word}</span>
       </span>
       {row.name !== null && (
         <>

@@ -1,0 +1,106 @@
+import { fireEvent, render, screen } from '@testing-library/react';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ExplanationView, Request } from '../generated/protocol';
+import { connect } from '../state/actions';
+import { useStore } from '../state/store';
+import { nodeView, summary, view } from '../testing/fixtures';
+import { Explain } from './Explain';
+import { slowestSentence, waitingSentence } from './words';
+
+const WHOLE: ExplanationView = {
+  sentences: [],
+  waiting: [{ node_id: 'say', key: '', arrived: 1, expected: 2, missing: [{ what: 'item 1', whereabouts: { state: 'waiting', node_id: 'greet', until: 60_000 } }], more: 3 }],
+  critical_path: [
+    { node_id: 'start', key: '', position: 2, queue: 0, run: 10, timer: 0 },
+    { node_id: 'greet', key: '', position: 4, queue: 5, run: 85, timer: 0 },
+  ],
+  spent: [{ node_id: 'greet', firings: 3, queue: 5, run: 85, timer: 0, barrier: 0 }],
+  node: null,
+};
+
+const STORY: ExplanationView = {
+  ...WHOLE,
+  waiting: [],
+  node: {
+    node_id: 'say',
+    firings: 1,
+    failed: 0,
+    firing: {
+      key: '',
+      position: 6,
+      set_off_by: 'greet',
+      taken: ['b'],
+      not_taken: ['oops'],
+      conditions: [{ written: '$greet.n > 3', resolved: '4 > 3', held: true }],
+      used: [{ parameter: 'expression', reference: '$greet.n', value: 4, node_id: 'greet', position: 5 }],
+      error: null,
+    },
+    not_run: [],
+  },
+};
+
+const call = vi.fn();
+
+beforeEach(() => {
+  call.mockReset();
+  call.mockImplementation(async (request: Extract<Request, { type: 'explain' }>) => ({ type: 'explanation', data: request.node_id ? STORY : WHOLE }));
+  connect({ host: { mode: 'web', title: '', readOnly: false }, call, subscribe: () => () => undefined });
+  useStore.setState({ open: { type: 'execution', executionId: 'x1', view: view({ nodes: { greet: nodeView('running') } }) }, executions: [summary()] });
+});
+
+describe('Explain', () => {
+  it('says what the whole waits for and where the time went, and leads to nodes', async () => {
+    render(<Explain nodeId={null} lineageKey={null} />);
+    expect((await screen.findByTestId('why-waiting')).textContent).toBe('say has 1 of 2: item 1 rests in Greet until ' + new Date(60_000).toTimeString().slice(0, 8) + '; and 3 more.');
+    expect(screen.getByTestId('why-slowest').textContent).toContain('Greet took most of it: 85 ms at work, 5 ms in the queue, 90 %');
+    fireEvent.click(screen.getByTestId('why-slowest').querySelector('button') as HTMLElement);
+    expect(useStore.getState().selectedNode).toBe('greet');
+  });
+
+  it('shows the way that took longest in the graph, and lets go of it', async () => {
+    render(<Explain nodeId={null} lineageKey={null} />);
+    fireEvent.click(await screen.findByTestId('show-way'));
+    expect(useStore.getState().highlight?.nodes).toEqual(['start', 'greet']);
+    fireEvent.click(screen.getByTestId('show-way'));
+    expect(useStore.getState().highlight).toBeNull();
+  });
+
+  it('tells a node: what set it off, which way it went, and with which values', async () => {
+    render(<Explain nodeId="say" lineageKey={null} />);
+    const said = (await screen.findByTestId('why-node')).textContent;
+    expect(said).toContain('It was set off by Greet.');
+    expect(said).toContain('It followed “then” to say and not the way to Say sorry.');
+    expect(screen.getByText('$greet.n > 3')).toBeTruthy();
+    expect(screen.getByText('4 > 3')).toBeTruthy();
+    expect(screen.getByText('True')).toBeTruthy();
+    expect(screen.getByText('$greet.n')).toBeTruthy();
+  });
+
+  it('asks about the moment that the page shows', async () => {
+    useStore.setState({ past: { view: view({ position: 7 }), at: 1_000, last: 9 } });
+    render(<Explain nodeId="say" lineageKey="each=1" />);
+    await screen.findByTestId('why-node');
+    expect(call).toHaveBeenCalledWith({ type: 'explain', execution_id: 'x1', node_id: 'say', key: 'each=1', at: 7 });
+  });
+
+  it('names who decided that a node does not run', async () => {
+    const sentence = 'sorry does not run: say found "$x" to be true, and followed b';
+    const story = { ...STORY, node: { node_id: 'sorry', firings: 0, failed: 0, firing: null, not_run: [{ key: '', decided_by: 'say', position: 6, taken: ['b'], sentence }] } };
+    call.mockResolvedValue({ type: 'explanation', data: story });
+    render(<Explain nodeId="sorry" lineageKey={null} />);
+    expect((await screen.findByTestId('why-node')).textContent).toBe('It did not run, because say found "$x" to be true, and followed “then” to say.');
+  });
+});
+
+describe('sentences', () => {
+  it('name what is lost', () => {
+    const [first] = WHOLE.waiting;
+    const lost = waitingSentence({ ...first, node_id: 'say', key: 'each=1', arrived: 0, expected: 1, more: 0, missing: [{ what: 'item 0', whereabouts: { state: 'lost' } }] });
+    expect(lost.filter((word) => typeof word === 'string').join('')).toContain('at each=1 has 0 of 1: item 0 is lost');
+  });
+
+  it('have words for no time and for nothing', () => {
+    expect(slowestSentence([])).toEqual(['Nothing has run yet.']);
+    expect(slowestSentence([{ node_id: 'a', key: '', position: 1, queue: 0, run: 0, timer: 0 }])).toEqual(['It took no time that could be measured.']);
+  });
+});

@@ -1,0 +1,96 @@
+/** One node explained: why it went this way, what it used, or why it did not run. */
+import type { ReactElement } from 'react';
+import type { Condition, ExplanationView, Used } from '../generated/protocol';
+import { StateIcon } from '../shared/states';
+import { kindOf, rowsOf } from '../shared/json/rows';
+import { placeOf } from '../shared/json/path';
+import { shownDefinition } from '../state/selectors';
+import { travelTo } from '../state/past';
+import { useStore } from '../state/store';
+import { Named, Sentences } from './Sentences';
+import { storyOf } from './words';
+
+const CLOSED = new Map([[placeOf([]), false]]);
+
+export function NodeStory({ explanation }: { explanation: ExplanationView }): ReactElement | null {
+  const definition = useStore(shownDefinition);
+  const hidden = useStore((state) => state.preferences.presenter);
+  const { node } = explanation;
+  if (!node) return null;
+  const sentences = storyOf(node, explanation, definition);
+  const conditions = node.firing?.conditions ?? [];
+  const used = node.firing?.used ?? [];
+  return (
+    <>
+      <Sentences of={sentences} testId="why-node" />
+      {sentences.length === 0 && conditions.length === 0 && <p className="why-note">It ran as soon as it was its turn, and there was only one way to go on.</p>}
+      {conditions.length > 0 && (
+        <section className="why-part" aria-label="Conditions">
+          <h3>What was asked</h3>
+          <ul className="why-conditions">
+            {conditions.map((condition, index) => (
+              <li key={index}>
+                <Asked condition={condition} hidden={hidden} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {used.length > 0 && !hidden && (
+        <section className="why-part" aria-label="Values it used">
+          <h3>With these values</h3>
+          <ul className="why-used">
+            {used.map((each, index) => (
+              <li key={index}>
+                <UsedValue used={each} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Asked({ condition: { written, resolved, held }, hidden }: { condition: Condition; hidden: boolean }): ReactElement {
+  const state = held === null ? 'skipped' : held ? 'success' : 'failed';
+  const words = held === null ? 'Not looked at' : held ? 'True' : 'False';
+  return (
+    <div className={`why-condition why-held-${held === null ? 'not' : String(held)}`}>
+      <code className="why-written">{textOf(written)}</code>
+      {/* A condition that was worked out to true or false says so below. */}
+      {!hidden && resolved !== null && typeof resolved !== 'boolean' && textOf(resolved) !== textOf(written) && <code className="why-resolved">{textOf(resolved)}</code>}
+      <span className={`state-label state-${state}`}>
+        <StateIcon state={state} />
+        <span>{words}</span>
+      </span>
+    </div>
+  );
+}
+
+function UsedValue({ used: { reference, parameter, value, node_id, position } }: { used: Used }): ReactElement {
+  const [row] = rowsOf(value, CLOSED);
+  return (
+    <>
+      <code className="why-reference">{reference}</code>
+      <code className={`why-value json-${kindOf(value)}`}>{value === null ? 'nothing' : row?.text}</code>
+      <span className="why-from">
+        in {parameter}
+        {node_id !== null && (
+          <>
+            , from <Named nodeId={node_id} />
+          </>
+        )}
+        {position !== null && (
+          <button type="button" className="why-event" title="Show the moment it was made" onClick={() => travelTo({ type: 'position', data: position })}>
+            event {position}
+          </button>
+        )}
+      </span>
+    </>
+  );
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}

@@ -1,0 +1,121 @@
+/** Reasons as sentences. Nodes in them are places that one can go to, so a sentence is a list of words and nodes. */
+import type { Edge, ExecutionSummary, ExplanationView, FiringStory, Leg, Missing, NodeStory, NotRun, Spent, Waiting, Workflow } from '../generated/protocol';
+import { formatCount, formatDuration, formatSeconds, plural } from '../shared/format';
+
+export type Word = string | { node: string } | { code: string };
+export type Sentence = Word[];
+
+/** More than this is told by a number. */
+const MOST_MISSING = 5;
+
+export function outcomeOf(summary: ExecutionSummary, firings: number, failed: number): Sentence {
+  const counted = `${plural(firings, 'firing')}, ${failed === 0 ? 'none' : formatCount(failed)} of them failed`;
+  if (summary.ended_at === null) return [`It goes on: ${counted} so far.`];
+  const words = { running: 'goes on', completed: 'completed', failed: 'failed', halted: 'was halted' };
+  return [`It ${words[summary.phase]} after ${formatDuration(summary.ended_at - summary.started_at)} with ${counted}.`];
+}
+
+export function waitingSentence({ node_id, key, arrived, expected, missing, more }: Waiting): Sentence {
+  const told = missing.slice(0, MOST_MISSING);
+  const left = missing.length - told.length + more;
+  const parts = told.flatMap((part, index) => [index === 0 ? '' : '; ', ...missingWords(part)]);
+  const rest = left > 0 ? `; and ${formatCount(left)} more` : '';
+  return [{ node: node_id }, `${at(key)} has ${formatCount(arrived)} of ${formatCount(expected)}: `, ...parts, `${rest}.`];
+}
+
+function missingWords({ what, whereabouts }: Missing): Word[] {
+  switch (whereabouts.state) {
+    case 'queued':
+      return whereabouts.behind === null ? [`${what} has not begun`] : [`${what} is queued behind `, { node: whereabouts.behind }];
+    case 'running':
+      return [`${what} is at work in `, { node: whereabouts.node_id }, ` since ${formatSeconds(whereabouts.since)}`];
+    case 'waiting':
+      return [`${what} rests in `, { node: whereabouts.node_id }, ` until ${formatSeconds(whereabouts.until)}`];
+    case 'retrying':
+      return [`${what} is tried again in `, { node: whereabouts.node_id }, ` at ${formatSeconds(whereabouts.until)}, after: ${whereabouts.error}`];
+    case 'failed':
+      return [`${what} failed in `, { node: whereabouts.node_id }, `: ${whereabouts.error}`];
+    case 'lost':
+      return [`${what} is lost: nothing of it is under way any more`];
+  }
+}
+
+export function legTime({ queue, run, timer }: Leg): number {
+  return queue + run + timer;
+}
+
+export function spentTime({ queue, run, timer, barrier }: Spent): number {
+  return queue + run + timer + barrier;
+}
+
+/** Where most of the time went on the way that took longest. */
+export function slowestSentence(path: readonly Leg[]): Sentence {
+  const slowest = path.toSorted((a, b) => legTime(b) - legTime(a))[0];
+  if (!slowest) return ['Nothing has run yet.'];
+  const total = path.reduce((sum, leg) => sum + legTime(leg), 0);
+  if (total === 0) return ['It took no time that could be measured.'];
+  const share = Math.round((legTime(slowest) / total) * 100);
+  const parts = [
+    [slowest.run, 'at work'],
+    [slowest.timer, 'waiting for a timer'],
+    [slowest.queue, 'in the queue'],
+  ] as const;
+  const spent = parts.filter(([millis]) => millis > 0).map(([millis, doing]) => `${formatDuration(millis)} ${doing}`);
+  return [{ node: slowest.node_id }, `${at(slowest.key)} took most of it: ${spent.join(', ')}, ${share} % of the way that took longest.`];
+}
+
+/** The nodes of a way, each once, in order. */
+export function wayOf(path: readonly Leg[]): string[] {
+  return [...new Set(path.map((leg) => leg.node_id))];
+}
+
+export function storyOf(story: NodeStory, explanation: ExplanationView, definition: Workflow | null): Sentence[] {
+  const said: Sentence[] = [];
+  const { firing } = story;
+  if (firing?.set_off_by) said.push(['It was set off by ', { node: firing.set_off_by }, '.']);
+  if (firing) said.push(...waySentences(firing, definition));
+  if (firing?.error) said.push([`It failed${at(firing.key)}: ${firing.error}`]);
+  said.push(...story.not_run.map((each) => notRunSentence(each, definition)));
+  const waiting = explanation.waiting.filter((each) => each.node_id === story.node_id);
+  said.push(...waiting.map(waitingSentence));
+  return said;
+}
+
+/** Which way it went, where there was a choice. */
+function waySentences({ taken, not_taken }: FiringStory, definition: Workflow | null): Sentence[] {
+  if (not_taken.length === 0) return [];
+  if (taken.length === 0) return [['It followed none of its ways: not ', ...edgeList(not_taken, definition), '.']];
+  return [['It followed ', ...edgeList(taken, definition), ' and not ', ...edgeList(not_taken, definition), '.']];
+}
+
+function notRunSentence({ key, decided_by, taken, sentence }: NotRun, definition: Workflow | null): Sentence {
+  if (decided_by === null) return [asSentence(sentence)];
+  // The host says why in the middle of its own sentence, between the colon and what was followed.
+  const why = /: (.*), and followed /s.exec(sentence)?.[1] ?? '';
+  const reason = why.startsWith(`${decided_by} `) ? why.slice(decided_by.length) : ' went another way';
+  const way: Word[] = taken.length === 0 ? [', and followed no way'] : [', and followed ', ...edgeList(taken, definition)];
+  return [`It did not run${at(key)}, because `, { node: decided_by }, reason, ...way, '.'];
+}
+
+function edgeList(ids: readonly string[], definition: Workflow | null): Word[] {
+  return ids.flatMap((id, index): Word[] => {
+    const edge = definition?.edges.find((each) => each.id === id);
+    const lead = index === 0 ? '' : index === ids.length - 1 ? ' and ' : ', ';
+    return edge ? [`${lead}${nameOf(edge)}`, { node: edge.dst }] : [lead, { code: id }];
+  });
+}
+
+/** What the author called the edge; its id says nothing to people. */
+function nameOf({ label, source_handle }: Edge): string {
+  const name = label ?? source_handle ?? '';
+  return name === '' || name === 'out' || name === 'output' ? 'the way to ' : `“${name}” to `;
+}
+
+function at(key: string): string {
+  return key === '' ? '' : ` at ${key}`;
+}
+
+function asSentence(text: string): string {
+  const capital = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(capital) ? capital : `${capital}.`;
+}
