@@ -118,7 +118,7 @@ async fn search(store: &Store, arguments: FindArguments, filter: Filter) -> Resu
         false => word.replace('"', " "),
     };
     let words: Vec<String> = arguments.words.iter().map(quoted).collect();
-    let search = Search {
+    let mut search = Search {
         words: (!words.is_empty()).then(|| words.join(" ")),
         path: arguments.path,
         node_id: arguments.node.map(NodeId::from),
@@ -126,7 +126,16 @@ async fn search(store: &Store, arguments: FindArguments, filter: Filter) -> Resu
         after: arguments.after,
         limit: Some(arguments.most),
     };
-    let found = look::find(store, &search, u64::MAX).await?;
+    let mut found = look::find(store, &search, u64::MAX).await?;
+    // A page that had to look at much is short; people at a terminal have asked for so many, and wait.
+    while let Some(missing @ 1..) = arguments.most.checked_sub(found.hits.len() as u32)
+        && let Some(next) = found.next.take()
+    {
+        (search.after, search.limit) = (Some(next), Some(missing));
+        let more = look::find(store, &search, 0).await?;
+        found.hits.extend(more.hits);
+        found.next = more.next;
+    }
     if arguments.json {
         return say_json(&found);
     }

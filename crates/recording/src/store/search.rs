@@ -13,8 +13,8 @@ use crate::path::PathQuery;
 /// Hits on a page where nothing is said, and at most.
 const USUAL_PAGE: u32 = 50;
 const LARGEST_PAGE: u32 = 500;
-/// Candidates that one page looks at.
-const MOST_LOOKED_AT: usize = 50_000;
+/// Candidates that one page looks at: what takes a third of a second at most.
+const MOST_LOOKED_AT: usize = 20_000;
 /// Candidates that are fetched at once.
 const CHUNK: i64 = 500;
 /// Letters of an excerpt on either side.
