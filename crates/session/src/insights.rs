@@ -17,15 +17,28 @@ use crate::{
 
 /// More than this many executions are not looked at at once; the one that was looked at least lately is forgotten.
 const KEPT: usize = 4;
+/// Events of a recording that is worth preparing for travels.
+const LONG: u64 = 5_000;
 
 /// The recordings that were walked through from end to end; each of them once.
 #[derive(Default)]
 pub struct Travelled(Lock<HashSet<ExecutionId>>);
 
 impl Travelled {
-    /// True for the first who asks.
-    pub fn begin(&self, id: &ExecutionId) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone())
+    /// Whoever looks at the timeline of a long recording goes to some moment of it next. One walk through it leaves
+    /// snapshots on the way, so that every moment is near one of them.
+    pub fn prepare(&self, store: &Arc<Store>, id: &ExecutionId, position: u64) {
+        let is_first = || self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone());
+        if position < LONG || !is_first() {
+            return;
+        }
+        let (store, id) = (Arc::clone(store), id.clone());
+        tokio::spawn(async move {
+            // What is wrong with the store is said when somebody asks for a moment.
+            if let Err(error) = store.view_at(&id, u64::MAX).await {
+                tracing::warn!(%error, execution = %id, "no snapshots could be made");
+            }
+        });
     }
 }
 

@@ -113,8 +113,6 @@ impl Options {
 const WORKERS: usize = 256;
 /// Executions listed at the start.
 const LISTED: u32 = 200;
-/// Events of a recording that is worth preparing for travels.
-const LONG: u64 = 5_000;
 
 pub struct Session {
     store: Arc<Store>,
@@ -281,7 +279,9 @@ impl Session {
             }
             Request::Timeline { execution_id } => {
                 let timeline = self.insights.ask(&execution_id, None, recording::Insight::timeline).await?;
-                self.prepare_to_travel(&execution_id, timeline.position);
+                if !self.is_running(&execution_id) {
+                    self.travelled.prepare(&self.store, &execution_id, timeline.position);
+                }
                 Ok(Response::Timeline(Box::new(timeline)))
             }
             Request::ViewAt { execution_id, when } => {
@@ -468,21 +468,6 @@ impl Session {
             None => recording::node_detail(&events, node),
         };
         detail.map_err(|error| from_ledger(&error))
-    }
-
-    /// Whoever looks at the timeline of a long recording goes to some moment of it next. One walk through it leaves
-    /// snapshots on the way, so that every moment is near one of them.
-    fn prepare_to_travel(&self, id: &ExecutionId, position: u64) {
-        if position < LONG || self.is_running(id) || !self.travelled.begin(id) {
-            return;
-        }
-        let (store, id) = (Arc::clone(&self.store), id.clone());
-        tokio::spawn(async move {
-            // What is wrong with the store is said when somebody asks for a moment.
-            if let Err(error) = store.view_at(&id, u64::MAX).await {
-                tracing::warn!(%error, execution = %id, "no snapshots could be made");
-            }
-        });
     }
 
     /// The execution as it was after some of its events.

@@ -8,7 +8,8 @@ import '@xyflow/react/dist/style.css';
 import { type KeyboardEvent, type ReactElement, useCallback, useEffect, useMemo } from 'react';
 import { type State, clearItem, focusNode, selectNode, setScopesShown, setSearch, useStore } from '../state/store';
 import { showHighlight } from '../state/highlight';
-import { shownDiagnostics } from '../state/selectors';
+import { useCalmStore } from '../state/calm';
+import { shownDiagnostics, shownView } from '../state/selectors';
 import { ScopeAreas } from './ScopeAreas';
 import { Controls } from './Controls';
 import { Map as Overview } from './Map';
@@ -19,13 +20,15 @@ import { flowEdges, flowNodes } from './elements';
 import type { Graph } from './graph';
 import type { Layout } from './layout/layout';
 import { directionOf, neighbour } from './navigate';
-import { useFollow } from './useFollow';
+import { atWork, useFollow } from './useFollow';
 import { SMALLEST_ZOOM, type View, boundsOf, isTooLarge, useView } from './useView';
 
 const NODE_TYPES = { card: NodeCard };
 const EDGE_TYPES = { route: RouteEdge };
 /** Up to this many nodes it is cheaper to draw all of them than to come and go. */
 const DRAWN_WHOLE = 200;
+/** Above this many nodes at work nothing turns and flows any more: so many small motions cost more than they tell. */
+const MOST_TURNING = 24;
 /** Small graphs are in sight as a whole and need no map. */
 const MAP_FROM = 14;
 
@@ -38,6 +41,7 @@ export function Flow({ graph, layout }: { graph: Graph; layout: Layout }): React
   const nodes = useMemo(() => flowNodes(graph, layout, diagnostics), [graph, layout, diagnostics]);
   const edges = useMemo(() => flowEdges(graph, layout), [graph, layout]);
   const distance = useFlowStore(distanceOf);
+  const busy = useCalmStore((state) => atWork(shownView(state)).length > MOST_TURNING);
   const bounds = useMemo(
     () => boundsOf(layout, new Map(graph.nodes.map(({ node, width }) => [node.id, width]))),
     [graph, layout],
@@ -74,7 +78,7 @@ export function Flow({ graph, layout }: { graph: Graph; layout: Layout }): React
   useCanvasKeys(view);
 
   return (
-    <div className={`canvas-flow ${distance}`} onKeyDown={onKeyDown}>
+    <div className={`canvas-flow ${distance}${busy ? ' canvas-busy' : ''}`} onKeyDown={onKeyDown}>
       <ReactFlow
         nodes={nodes}
         edges={edges}
