@@ -202,6 +202,8 @@ impl Attachment {
         let Self { observer, keeper, tasks: [taking, telling] } = self;
         observer.detach().await;
         telling.abort();
+        // An end that we have asked for.
+        drop(telling.await);
         // What was seen until now is taken in before it is decided what stays.
         if let Err(error) = taking.await {
             tracing::debug!(%error, "what was seen last was not taken in");
