@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use cluster::{Client, Worker, WorkerOptions};
 use protocol::{
-    ClusterConnection, ClusterView, ExecutionId, ExecutionPhase, ExecutionView, Passwords, Payload, Request,
-    Response,
+    ClusterConnection, ClusterView, ExecutionId, ExecutionPhase, ExecutionView, Passwords, Payload,
+    ProblemCode, Request, Response,
 };
 use runtime::{Clock, Start, Workshop};
 use serde_json::Value;
@@ -90,9 +90,22 @@ pub struct Looking(pub Session);
 
 impl Looking {
     pub async fn open(keep: Keep) -> Self {
-        let (clock, reach) = (Clock::system(), Reach::default());
-        let options = Options { keep, folder: None, clock, recover: true, reach };
-        Self(Session::open(options).await.expect("a session"))
+        // What another session of this test has begun ends in its own time, and the store is free then.
+        for _ in 0..100 {
+            let keep = match &keep {
+                Keep::At(path) => Keep::At(path.clone()),
+                Keep::Nowhere => Keep::Nowhere,
+            };
+            let (clock, reach) = (Clock::system(), Reach::default());
+            let options = Options { keep, folder: None, clock, recover: true, reach };
+            match Session::open(options).await {
+                Ok(session) => return Self(session),
+                Err(problem) if problem.code == ProblemCode::StoreInUse => {}
+                Err(problem) => panic!("{problem:?}"),
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("the store is still in use");
     }
 
     pub async fn attach(&self, connection: ClusterConnection, record: bool) -> ClusterView {

@@ -174,7 +174,7 @@ impl Looker {
         let mut hearing = self.hearing.clone();
         let mut together = Vec::new();
         loop {
-            let done = tokio::select! {
+            tokio::select! {
                 biased;
                 () = tap::is_closed(&mut closed) => return,
                 Some(ask) = asked.recv() => self.answer(ask),
@@ -199,8 +199,7 @@ impl Looker {
                 () = tokio::time::sleep_until(next_step) => {
                     next_step = Instant::now() + self.step().await;
                 }
-            };
-            let () = done;
+            }
             if self.sightings.is_closed() {
                 return;
             }

@@ -126,6 +126,10 @@ impl Tap {
         let broker = Broker::connect(&self.url).await?;
         let exchange = cluster::exchange(&self.prefix);
         let mut closed = self.closed.clone();
+        let ours = cluster::Queue::ALL.map(|queue| queue.name(&self.prefix));
+        let foreign = FOREIGN_QUEUES.map(|queue| format!("{}{queue}", self.prefix));
+        let mut missing_for: BTreeMap<String, u32> =
+            ours.into_iter().chain(foreign).map(|name| (name, 0)).collect();
         loop {
             let wanted = *self.wanted.borrow_and_update();
             let keys: Vec<String> = wanted.iter().map(|key| format!("{}{key}", self.prefix)).collect();
@@ -135,7 +139,7 @@ impl Tap {
             let mut wishes = self.wanted.clone();
             tokio::select! {
                 ended = self.take_in(&mut copies, inbox, room) => ended?,
-                ended = self.ask(&broker, &queue) => ended?,
+                ended = self.ask(&broker, &queue, &mut missing_for) => ended?,
                 // Other copies are wanted, in another queue.
                 Ok(()) = wishes.changed() => {
                     copies.end().await?;
@@ -181,14 +185,15 @@ impl Tap {
     }
 
     /// Asks how the queues are doing, again and again.
-    async fn ask(&self, broker: &Broker, own: &str) -> Result<(), ObserverError> {
-        let ours = cluster::Queue::ALL.map(|queue| queue.name(&self.prefix));
-        let foreign = FOREIGN_QUEUES.map(|queue| format!("{}{queue}", self.prefix));
-        let mut missing_for: BTreeMap<String, u32> =
-            ours.into_iter().chain(foreign).map(|name| (name, 0)).collect();
+    async fn ask(
+        &self,
+        broker: &Broker,
+        own: &str,
+        missing_for: &mut BTreeMap<String, u32>,
+    ) -> Result<(), ObserverError> {
         loop {
             let mut found = BTreeMap::new();
-            for (name, rounds) in &mut missing_for {
+            for (name, rounds) in missing_for.iter_mut() {
                 if *rounds > 0 {
                     *rounds -= 1;
                     continue;

@@ -40,6 +40,8 @@ struct Keeper {
     /// Keep what is seen beyond the end of looking.
     recording: Arc<AtomicBool>,
     seen: Arc<Mutex<BTreeSet<ExecutionId>>>,
+    /// Nobody wants to look any more.
+    leaving: Arc<AtomicBool>,
 }
 
 impl Session {
@@ -92,6 +94,7 @@ impl Session {
             cluster,
             recording: Arc::new(AtomicBool::new(record)),
             seen: Arc::default(),
+            leaving: Arc::default(),
         };
         let attachment = Attachment::begin(observer, keeper, seen);
         let view = attachment.view();
@@ -190,6 +193,11 @@ impl Attachment {
                 let view = teller.marked(&views.borrow_and_update());
                 teller.live.cluster_changed(Some(view));
             }
+            if !teller.leaving.load(Ordering::Relaxed) {
+                let message = format!("looking into {} has stopped by itself", teller.cluster);
+                let hint = "attach again; this is a fault of Runeglass";
+                teller.live.report(Problem::new(ProblemCode::Infrastructure, message, hint));
+            }
         });
         Self { observer, keeper, tasks: [taking, telling] }
     }
@@ -200,8 +208,11 @@ impl Attachment {
 
     async fn detach(self) -> Result<(), Problem> {
         let Self { observer, keeper, tasks: [taking, telling] } = self;
+        keeper.leaving.store(true, Ordering::Relaxed);
         observer.detach().await;
-        telling.abort();
+        if let Err(error) = telling.await {
+            tracing::debug!(%error, "what has changed last was not told");
+        }
         // What was seen until now is taken in before it is decided what stays.
         if let Err(error) = taking.await {
             tracing::debug!(%error, "what was seen last was not taken in");
