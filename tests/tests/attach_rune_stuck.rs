@@ -240,7 +240,7 @@ fn a_message_that_was_refused_is_gone() {
     assert_eq!(watching.rules(600_000), [], "without the queue nobody can tell");
     let queue =
         protocol::QueueView { name: "workflow.execution".to_owned(), messages: 0, consumers: 2, growth: 0.0 };
-    watching.rune.queues(&[queue.clone()]);
+    watching.rune.queues(std::slice::from_ref(&queue));
     assert_eq!(watching.rules(600_000), [Rule::Discarded]);
     assert_eq!(watching.rules(10_000), [], "a worker may hold it in its hands");
     watching.rune.queues(&[protocol::QueueView { messages: 5, ..queue.clone() }]);

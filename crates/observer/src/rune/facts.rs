@@ -15,6 +15,8 @@ use super::{
 
 /// The queue that all work goes through.
 const QUEUE: &str = "workflow.execution";
+/// Lost parts of one join that are named.
+const NAMED: usize = 200;
 /// Findings of one execution and rule.
 const LISTED: usize = 20;
 
@@ -113,7 +115,11 @@ fn barrier_facts(
     evidence: Vec<String>,
 ) -> stuck::Barrier {
     let is_aggregator = matches!(execution.graph.nodes[node].role, Role::Aggregator);
-    let missing = looked.missing.iter().map(|part| {
+    // What never comes is named; of what is on its way a few are enough.
+    let is_lost = |part: &&MissingPart| part.at().state == NodeState::Idle;
+    let (lost, comes): (Vec<_>, Vec<_>) = looked.missing.iter().partition(is_lost);
+    let named = lost.into_iter().take(NAMED).chain(comes.into_iter().take(LISTED));
+    let missing = named.map(|part| {
         let what = match part {
             MissingPart::Item { index, .. } => format!("item {index}"),
             MissingPart::Branch { parent, .. } => {

@@ -255,11 +255,11 @@ impl Rune {
             let Some(stranger) = self.strangers.get(&id) else { continue };
             let workflow_id = stranger.workflow_id.clone();
             let Some(definition) = self.definitions.get(&workflow_id) else {
-                if now - stranger.since >= 60 * PATIENCE {
-                    if let Some(gone) = self.strangers.remove(&id) {
-                        self.waiting_bytes -= gone.bytes;
-                        self.let_go.messages += gone.said.len() as u64;
-                    }
+                if now - stranger.since >= 60 * PATIENCE
+                    && let Some(gone) = self.strangers.remove(&id)
+                {
+                    self.waiting_bytes -= gone.bytes;
+                    self.let_go.messages += gone.said.len() as u64;
                 }
                 continue;
             };
@@ -310,8 +310,9 @@ impl Rune {
             self.gone_by_age.push_back(id);
         }
         while self.gone_by_age.len() > GONE {
-            let oldest = self.gone_by_age.pop_front();
-            oldest.map(|id| self.gone.remove(&id));
+            if let Some(oldest) = self.gone_by_age.pop_front() {
+                self.gone.remove(&oldest);
+            }
         }
     }
 }
