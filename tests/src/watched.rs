@@ -92,11 +92,7 @@ impl Looking {
     pub async fn open(keep: Keep) -> Self {
         // What another session of this test has begun ends in its own time, and the store is free then.
         for _ in 0..100 {
-            let keep = match &keep {
-                Keep::At(path) => Keep::At(path.clone()),
-                Keep::Nowhere => Keep::Nowhere,
-            };
-            let (clock, reach) = (Clock::system(), Reach::default());
+            let (keep, clock, reach) = (keep.clone(), Clock::system(), Reach::default());
             let options = Options { keep, folder: None, clock, recover: true, reach };
             match Session::open(options).await {
                 Ok(session) => return Self(session),

@@ -60,6 +60,7 @@ use problem::{from_engine, from_ledger, from_store};
 pub use problem::{from_ledger as ledger_problem, from_store as store_problem};
 
 /// Where recordings are kept.
+#[derive(Clone)]
 pub enum Keep {
     /// In this file.
     At(PathBuf),
