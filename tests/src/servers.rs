@@ -200,7 +200,8 @@ impl RabbitMq {
             .env("ERL_EPMD_PORT", self.places.mapper.to_string())
             .env("ERL_EPMD_ADDRESS", "127.0.0.1")
             .env("RABBITMQ_CONF_ENV_FILE", home.join("env"))
-            .args(["--quiet", "--no-table-headers"])
+            .arg("--quiet")
+            .args(arguments.first().filter(|word| word.starts_with("list")).map(|_| "--no-table-headers"))
             .args(arguments)
             .output()
             .expect("rabbitmqctl starts");

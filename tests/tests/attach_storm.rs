@@ -319,6 +319,7 @@ fn a_certificate_for_another_name_is_told() {
             "cert.pem",
         ])
         .args(["-subj", "/CN=elsewhere.example", "-addext", "subjectAltName=DNS:elsewhere.example"])
+        .args(["-addext", "basicConstraints=critical,CA:FALSE"])
         .stderr(Stdio::null())
         .status();
     assert!(made.expect("openssl is there").success());

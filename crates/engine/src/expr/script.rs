@@ -87,6 +87,21 @@ struct Interpreter {
     context: Context,
     steps: Rc<Cell<u32>>,
     worn_out: bool,
+    /// How deep the thread's stack was when it was made: from there its own bound is counted.
+    made_at: usize,
+}
+
+impl Interpreter {
+    /// Called from much deeper than it was made, it would take the stack of its callers for its own.
+    fn is_too_high(&self) -> bool {
+        self.made_at.saturating_sub(depth()) > Bounds::STACK_BYTES / 4
+    }
+}
+
+/// Where the thread's stack is now. It grows downwards.
+fn depth() -> usize {
+    let here = 0_u8;
+    std::ptr::from_ref(&here).addr()
 }
 
 /// Compiled expressions kept per thread; past this the interpreter starts afresh.
@@ -98,7 +113,9 @@ fn with_interpreter<T>(use_it: impl FnOnce(&mut Interpreter) -> T) -> T {
     }
     INTERPRETER.with(|slot| {
         let mut slot = slot.borrow_mut();
-        if slot.as_ref().is_some_and(|it| it.worn_out || it.functions.len() >= KEPT_FUNCTIONS) {
+        let is_over =
+            |it: &Interpreter| it.worn_out || it.functions.len() >= KEPT_FUNCTIONS || it.is_too_high();
+        if slot.as_ref().is_some_and(is_over) {
             *slot = None;
         }
         use_it(slot.get_or_insert_with(Interpreter::new))
@@ -126,7 +143,7 @@ impl Interpreter {
             counter.set(counter.get() + 1);
             counter.get() > Bounds::STEPS
         })));
-        Ok(Self { functions: HashMap::new(), set_moment, context, steps, worn_out: false })
+        Ok(Self { functions: HashMap::new(), set_moment, context, steps, worn_out: false, made_at: depth() })
     }
 
     fn evaluate(&mut self, function: &str, values: &[Payload], moment: Moment) -> Result<Value, NodeError> {
@@ -328,6 +345,23 @@ mod tests {
             assert!(error.message.contains(words), "{expression}: {error:?}");
         }
         assert_eq!(run("1 + 1").unwrap(), json!(2), "the interpreter works after every failure");
+    }
+
+    /// Takes at least this much of the thread's stack before it goes on.
+    #[inline(never)]
+    fn far_below(bytes: usize) -> Value {
+        let room = std::hint::black_box([0_u8; 4096]);
+        match bytes.checked_sub(room.len()) {
+            Some(rest) => std::hint::black_box(far_below(rest)),
+            None => run("[1, 2].map(x => x * 2)").unwrap(),
+        }
+    }
+
+    #[test]
+    fn who_calls_from_deep_below_has_as_much_stack_as_anybody() {
+        assert_eq!(run("1 + 1").unwrap(), json!(2), "an interpreter is there");
+        assert_eq!(far_below(2 * Bounds::STACK_BYTES), json!([2, 4]));
+        assert_eq!(run("1 + 1").unwrap(), json!(2));
     }
 
     #[test]
