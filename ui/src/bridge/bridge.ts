@@ -1,7 +1,10 @@
 /** The one interface between the page and whatever answers it: a window, a web host or a recorded file. */
 import type {
   BarrierView,
+  ClusterConnection,
+  ClusterView,
   ComparisonView,
+  ConnectionStep,
   Controls,
   ControlView,
   ExecutionPage,
@@ -96,6 +99,14 @@ interface Payloads {
   import: { execution_id: string };
   notes: Note[];
   add_note: undefined;
+  attach: ClusterView | null;
+  detach: undefined;
+  cluster: ClusterView | null;
+  keep_observed: ClusterView | null;
+  test_connection: ConnectionStep[];
+  connections: ClusterConnection[];
+  save_connection: undefined;
+  forget_connection: undefined;
 }
 
 const ANSWERS: { [K in Request['type']]: Response['type'] } = {
@@ -126,6 +137,14 @@ const ANSWERS: { [K in Request['type']]: Response['type'] } = {
   import: 'started',
   notes: 'notes',
   add_note: 'done',
+  attach: 'cluster',
+  detach: 'done',
+  cluster: 'cluster',
+  keep_observed: 'cluster',
+  test_connection: 'connection_steps',
+  connections: 'connections',
+  save_connection: 'done',
+  forget_connection: 'done',
 };
 
 /** Asks and takes the payload out of the answer that belongs to the request. */

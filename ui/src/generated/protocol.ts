@@ -80,9 +80,63 @@ hits?: number | null,
 log?: string | null, disabled?: boolean | null, };
 
 /**
+ * A cluster by name. The password is not part of it: it is in the keyring, or was typed for this once.
+ */
+export type ClusterConnection = { name: string, 
+/**
+ * One of the colours of the page, chosen so that production looks like production.
+ */
+colour: string, 
+/**
+ * Without a password.
+ */
+amqp: string, 
+/**
+ * Without a password.
+ */
+redis: string, prefix: string, 
+/**
+ * Found out where absent.
+ */
+dialect?: ClusterDialect | null, };
+
+/**
  * Whose workers speak on the cluster.
  */
 export type ClusterDialect = "runeglass" | "rune";
+
+/**
+ * The attached cluster as a whole.
+ */
+export type ClusterView = { connection: ClusterConnection, 
+/**
+ * Absent until something was seen that tells.
+ */
+dialect: ClusterDialect | null, since: number, 
+/**
+ * What is unreachable at the moment; the observer keeps trying.
+ */
+troubles: Array<Problem>, queues: Array<QueueView>, redis: RedisView | null, workers: Array<WorkerView>, 
+/**
+ * The most urgent first.
+ */
+findings: Array<Finding>, 
+/**
+ * Copies of messages that were seen, and those that were dropped because this machine was too slow.
+ */
+heard: number, dropped: number, 
+/**
+ * When something went by unseen, the latest last.
+ */
+gaps: Array<Gap>, 
+/**
+ * Executions that are there and not followed, because there are too many.
+ */
+passed_over: number, recording: boolean, 
+/**
+ * Everything that this attachment is able to say to the cluster.
+ */
+capabilities: Array<string>, };
 
 /**
  * What may be done to an execution that is under way in this process.
@@ -115,6 +169,19 @@ more: number,
  * What took longer in B, the most first.
  */
 slower: Array<SlowerView>, };
+
+/**
+ * One step of trying a connection, in the order in which they were taken.
+ */
+export type ConnectionStep = { 
+/**
+ * Such as "RabbitMQ answers" or "may bind to the exchange".
+ */
+what: string, 
+/**
+ * Absent where it went well.
+ */
+problem: Problem | null, };
 
 /**
  * How an execution is held, and what is held of it.
@@ -247,7 +314,7 @@ export type Edit = { "type": "context", entries: Record<string, unknown>, } | { 
 /**
  * Why a node failed. Part of the contract: codes are added, never renamed.
  */
-export type ErrorCode = "EXPRESSION_FAILED" | "EXPRESSION_LIMIT" | "INVALID_PARAMETER" | "NODE_EXECUTION_FAILED" | "SIMULATED_FAILURE" | "TIMEOUT_EXCEEDED" | "INCOMPLETE_MERGE" | "ZIP_LENGTH_MISMATCH" | "LIMIT_EXCEEDED" | "CREDENTIAL_NOT_FOUND" | "CREDENTIAL_UNUSABLE" | "CREDENTIALS_UNREACHABLE" | "CONNECTION_FAILED" | "HTTP_TIMEOUT" | "HTTP_BODY_TOO_LARGE" | "HTTP_TOO_MANY_REDIRECTS" | "ADDRESS_FORBIDDEN" | "HTTP_STATUS_RAISED" | "MAIL_REFUSED" | "RETRIES_USED_UP" | "LINEAGE_MISMATCH" | "CANCELLED" | "STALLED";
+export type ErrorCode = "EXPRESSION_FAILED" | "EXPRESSION_LIMIT" | "INVALID_PARAMETER" | "NODE_EXECUTION_FAILED" | "SIMULATED_FAILURE" | "TIMEOUT_EXCEEDED" | "INCOMPLETE_MERGE" | "ZIP_LENGTH_MISMATCH" | "LIMIT_EXCEEDED" | "CREDENTIAL_NOT_FOUND" | "CREDENTIAL_UNUSABLE" | "CREDENTIALS_UNREACHABLE" | "CONNECTION_FAILED" | "HTTP_TIMEOUT" | "HTTP_BODY_TOO_LARGE" | "HTTP_TOO_MANY_REDIRECTS" | "ADDRESS_FORBIDDEN" | "HTTP_STATUS_RAISED" | "MAIL_REFUSED" | "RETRIES_USED_UP" | "LINEAGE_MISMATCH" | "CANCELLED" | "STALLED" | "NOT_OBSERVED";
 
 /**
  * What happens when a node fails.
@@ -344,6 +411,23 @@ since?: number | null,
 until?: number | null, };
 
 /**
+ * Something that is wrong, where, and what can be done.
+ */
+export type Finding = { rule: Rule, since: number, execution_id?: ExecutionId | null, node_id?: NodeId | null, key?: LineageKey | null, 
+/**
+ * One sentence.
+ */
+sentence: string, 
+/**
+ * What it was told by: keys, counts, messages.
+ */
+evidence: Array<string>, 
+/**
+ * What to do about it.
+ */
+advice: string, };
+
+/**
  * One firing of a node: what it was asked to do, what it saw and what came of it.
  */
 export type FiringView = { message_id: MessageId, key: LineageKey, lineage: Array<Frame>, attempt: number, state: NodeState, started_at: number | null, duration_ms: number | null, 
@@ -410,6 +494,23 @@ unindexed: Unindexed, };
  * One open fan-out (RFC 004 3.1). A message carries them outermost first in its `lineage_stack`.
  */
 export type Frame = { split_node_id: NodeId, branch_id: string, item_index: number, total_items: number, };
+
+/**
+ * A time in which something went by unseen.
+ */
+export type Gap = { from: number, 
+/**
+ * Absent while it goes on.
+ */
+until: number | null, 
+/**
+ * Messages that are known to be missing; those that were sent while nobody was connected are not known.
+ */
+dropped: number, 
+/**
+ * One sentence.
+ */
+why: string, };
 
 export type GatePlace = "before" | "after";
 
@@ -505,6 +606,19 @@ retrying: boolean,
  * When its timer is due.
  */
 due: number | null, };
+
+/**
+ * Keys of one kind, such as `exec:*:split:*:results`.
+ */
+export type KeyFamily = { pattern: string, keys: number, 
+/**
+ * Measured on some of them and told for all.
+ */
+bytes: number, 
+/**
+ * Keys that would never go away by themselves.
+ */
+without_end: number, };
 
 /**
  * The ordered `root=index` pairs of a lineage stack, joined by `/`. Empty outside every split.
@@ -683,6 +797,11 @@ since: number | null,
 due: number | null, };
 
 /**
+ * What opens a cluster. Where one is absent the keyring is asked.
+ */
+export type Passwords = { amqp?: string | null, redis?: string | null, };
+
+/**
  * An execution as it was.
  */
 export type PastView = { view: ExecutionView, 
@@ -717,6 +836,12 @@ export type ProblemCode = "not_found" | "invalid_request" | "invalid_workflow" |
  */
 export type Progress = { arrived: number, expected: number, };
 
+export type QueueView = { name: string, messages: number, consumers: number, 
+/**
+ * Messages a second since the last looks; below zero while it empties.
+ */
+growth: number, };
+
 export type Recording = { format: string, version: number, 
 /**
  * The view before the first patch.
@@ -726,6 +851,8 @@ start: ExecutionView, patches: Array<TimedPatch>,
  * The inspector's page of every node, at the end of the recording.
  */
 details: { [key in NodeId]: NodeDetail }, };
+
+export type RedisView = { version: string, used_bytes: number, families: Array<KeyFamily>, };
 
 /**
  * A wish of the user.
@@ -766,9 +893,18 @@ path?: string | null, } | { "type": "fork", execution_id: ExecutionId, wish: For
 /**
  * Runs the workflow in this file of the folder, as it is now; the one of the parent where absent.
  */
-path?: string | null, } | { "type": "forks", execution_id: ExecutionId, } | { "type": "compare", a: ExecutionId, b: ExecutionId, } | { "type": "explain", execution_id: ExecutionId, node_id?: NodeId | null, key?: LineageKey | null, } | { "type": "verify", execution_id: ExecutionId, } | { "type": "import", file: string, } | { "type": "notes", execution_id: ExecutionId, } | { "type": "add_note", execution_id: ExecutionId, position: number, node_id?: NodeId | null, text: string, };
+path?: string | null, } | { "type": "forks", execution_id: ExecutionId, } | { "type": "compare", a: ExecutionId, b: ExecutionId, } | { "type": "explain", execution_id: ExecutionId, node_id?: NodeId | null, key?: LineageKey | null, } | { "type": "verify", execution_id: ExecutionId, } | { "type": "import", file: string, } | { "type": "notes", execution_id: ExecutionId, } | { "type": "add_note", execution_id: ExecutionId, position: number, node_id?: NodeId | null, text: string, } | { "type": "attach", connection: ClusterConnection, passwords: Passwords, 
+/**
+ * Keep what is seen; otherwise it is gone after detaching.
+ */
+record: boolean, } | { "type": "detach" } | { "type": "cluster" } | { "type": "keep_observed", on: boolean, } | { "type": "test_connection", connection: ClusterConnection, passwords: Passwords, } | { "type": "connections" } | { "type": "save_connection", connection: ClusterConnection, passwords: Passwords, } | { "type": "forget_connection", name: string, };
 
-export type Response = { "type": "snapshot", "data": Snapshot } | { "type": "started", "data": { execution_id: ExecutionId, } } | { "type": "done" } | { "type": "execution", "data": ExecutionView } | { "type": "executions", "data": ExecutionPage } | { "type": "found", "data": Found } | { "type": "node_detail", "data": NodeDetail } | { "type": "items", "data": ItemGrid } | { "type": "item", "data": ItemDetail } | { "type": "barrier", "data": BarrierView } | { "type": "waits", "data": WaitBoard } | { "type": "timeline", "data": Timeline } | { "type": "past", "data": PastView } | { "type": "recording", "data": Recording } | { "type": "controls", "data": Controls } | { "type": "control", "data": ControlView } | { "type": "fork_preview", "data": ForkPreview } | { "type": "forks", "data": Array<ForkBranch> } | { "type": "comparison", "data": ComparisonView } | { "type": "explanation", "data": ExplanationView } | { "type": "verified", "data": VerifiedView } | { "type": "notes", "data": Array<Note> };
+export type Response = { "type": "snapshot", "data": Snapshot } | { "type": "started", "data": { execution_id: ExecutionId, } } | { "type": "done" } | { "type": "execution", "data": ExecutionView } | { "type": "executions", "data": ExecutionPage } | { "type": "found", "data": Found } | { "type": "node_detail", "data": NodeDetail } | { "type": "items", "data": ItemGrid } | { "type": "item", "data": ItemDetail } | { "type": "barrier", "data": BarrierView } | { "type": "waits", "data": WaitBoard } | { "type": "timeline", "data": Timeline } | { "type": "past", "data": PastView } | { "type": "recording", "data": Recording } | { "type": "controls", "data": Controls } | { "type": "control", "data": ControlView } | { "type": "fork_preview", "data": ForkPreview } | { "type": "forks", "data": Array<ForkBranch> } | { "type": "comparison", "data": ComparisonView } | { "type": "explanation", "data": ExplanationView } | { "type": "verified", "data": VerifiedView } | { "type": "notes", "data": Array<Note> } | { "type": "cluster", "data": ClusterView | null } | { "type": "connection_steps", "data": Array<ConnectionStep> } | { "type": "connections", "data": Array<ClusterConnection> };
+
+/**
+ * What can be wrong with a cluster.
+ */
+export type Rule = "barrier_cannot_open" | "counted_twice" | "shared_counter" | "several_completions" | "early_completion" | "overdue_timer" | "lost_resume" | "no_consumer" | "discarded" | "slow_item";
 
 /**
  * How an execution is run.
@@ -892,7 +1028,7 @@ export type Unindexed = { executions: number, events: number, };
 /**
  * What a host hears without asking.
  */
-export type Update = { "type": "workflows", "data": Array<WorkflowEntry> } | { "type": "execution", "data": ViewPatch } | { "type": "control" } | { "type": "trouble", "data": Problem };
+export type Update = { "type": "workflows", "data": Array<WorkflowEntry> } | { "type": "execution", "data": ViewPatch } | { "type": "control" } | { "type": "cluster", "data": ClusterView | null } | { "type": "trouble", "data": Problem };
 
 /**
  * One place where two values differ; null where there is nothing on that side.
@@ -959,6 +1095,11 @@ export type Whereabouts = { node_id: NodeId | null, state: NodeState, retrying: 
 due: number | null, };
 
 export type WhyHeld = { "type": "breakpoint", index: number, } | { "type": "broken_condition", index: number, complaint: string, } | { "type": "paused" } | { "type": "node_paused" } | { "type": "stepped" };
+
+/**
+ * A worker as far as it can be told from outside.
+ */
+export type WorkerView = { name: string, holds: number, last_seen: number, };
 
 /**
  * A directed acyclic graph of nodes.
