@@ -4,6 +4,7 @@ import type { ExecutionView, WorkflowEntry } from '../generated/protocol';
 import { CopyButton } from '../shared/CopyButton';
 import { EmptyState } from '../shared/EmptyState';
 import { formatDuration, formatMoment, plural, shortId } from '../shared/format';
+import { ObservedMark } from '../shared/ObservedMark';
 import type { ShownState } from '../shared/shownState';
 import { PhaseLabel, StateLabel } from '../shared/states';
 import { shownEntry, shownView, stateCounts } from '../state/selectors';
@@ -47,6 +48,14 @@ function ExecutionOverview({ view }: { view: ExecutionView }): ReactElement {
           <dt>Duration</dt>
           <dd className="numbers">{summary.ended_at === null ? '–' : formatDuration(summary.ended_at - summary.started_at)}</dd>
         </div>
+        {summary.observed && (
+          <div className="fact">
+            <dt>Seen on</dt>
+            <dd>
+              <ObservedMark observed={summary.observed} />
+            </dd>
+          </div>
+        )}
         <div className="fact">
           <dt>Id</dt>
           <dd>

@@ -3,6 +3,7 @@ import type { ExecutionSummary } from '../generated/protocol';
 import { CopyButton } from '../shared/CopyButton';
 import { EmptyState } from '../shared/EmptyState';
 import { formatDuration, formatMoment, formatRelative, shortId } from '../shared/format';
+import { ObservedMark } from '../shared/ObservedMark';
 import { moveFocus } from '../shared/roving';
 import { PhaseLabel } from '../shared/states';
 import { useNow } from '../shared/useNow';
@@ -85,6 +86,11 @@ const ExecutionRow = memo(function ExecutionRow({ execution, open, tabStop, when
             {shortId(execution_id)}
           </code>
         </span>
+        {execution.observed && (
+          <span className="library-line">
+            <ObservedMark observed={execution.observed} />
+          </span>
+        )}
       </button>
       <span className="library-copy">
         <CopyButton label={`Copy id ${execution_id}`} text={() => execution_id} tabIndex={open ? 0 : -1} />

@@ -1,6 +1,9 @@
 /** Puts the features in their places; none of them knows the others. */
 import { type ReactElement, useCallback, useState } from 'react';
 import { Canvas } from '../canvas/Canvas';
+import { AttachButton } from '../cluster/AttachButton';
+import { AttachDialog } from '../cluster/AttachDialog';
+import { LiveBanner } from '../cluster/LiveBanner';
 import { Gallery } from '../gallery/Gallery';
 import { Palette } from '../palette/Palette';
 import { Inspector } from '../inspector/Inspector';
@@ -36,10 +39,12 @@ export function App(): ReactElement {
   return (
     <div className="shell">
       <TopBar onHelp={onHelp} onPalette={onPalette} />
+      <LiveBanner />
       <FullPage>
         <Panels />
       </FullPage>
       <Toasts />
+      <AttachDialog />
       {help && <KeysHelp onClose={() => setHelp(false)} />}
       {palette && <Palette onClose={() => setPalette(false)} onHelp={onHelp} />}
       {dropping && <div className="shell-drop">Drop the recording to open it</div>}
@@ -56,7 +61,7 @@ function Panels(): ReactElement {
       {left.shown && (
         <>
           <div className="panel" style={{ width: left.size }}>
-            <Library />
+            <Library foot={<AttachButton />} />
           </div>
           <PanelSplitter panel="left" side="right" label="Width of the library" />
         </>

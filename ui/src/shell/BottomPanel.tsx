@@ -1,5 +1,6 @@
 /** The bottom: what is looked at closely, one kind at a time. */
 import type { ReactElement } from 'react';
+import { ClusterPanel } from '../cluster/ClusterPanel';
 import { ItemsPanel } from '../items/ItemsPanel';
 import { Problems } from '../problems/Problems';
 import { IconButton } from '../shared/Button';
@@ -19,10 +20,11 @@ export function bottomTabs(state: State): string {
   if (runs && splitsOf(shownDefinition(state)).length > 0) tabs.push('items');
   if (runs) tabs.push('waits');
   if ((shownEntry(state)?.diagnostics.length ?? 0) > 0) tabs.push('problems');
+  if (state.cluster) tabs.push('cluster');
   return tabs.join(' ');
 }
 
-const LABELS: { [K in BottomTab]: string } = { timeline: 'Timeline', items: 'Items', waits: 'Waits', problems: 'Problems' };
+const LABELS: { [K in BottomTab]: string } = { timeline: 'Timeline', items: 'Items', waits: 'Waits', problems: 'Problems', cluster: 'Cluster' };
 
 export function BottomPanel(): ReactElement | null {
   const ids = useStore(bottomTabs).split(' ').filter((id) => id !== '') as BottomTab[];
@@ -65,5 +67,7 @@ function Content({ tab }: { tab: BottomTab }): ReactElement {
       return <ItemsPanel />;
     case 'problems':
       return <Problems />;
+    case 'cluster':
+      return <ClusterPanel />;
   }
 }

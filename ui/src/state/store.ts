@@ -2,6 +2,7 @@
 import { create } from 'zustand';
 import type { Connection, Host } from '../bridge/bridge';
 import type {
+  ClusterView,
   ExecutionSummary,
   ExecutionView,
   FanOutPlace,
@@ -56,6 +57,10 @@ export interface State {
   folder: string;
   /** Executions of a cluster are watched here, and run elsewhere. */
   runsOn: RunsOn;
+  /** The live cluster that is looked into; null where there is none. */
+  cluster: ClusterView | null;
+  /** The dialog that attaches is open. */
+  attaching: boolean;
   workflows: WorkflowEntry[];
   executions: ExecutionSummary[];
   open: Open;
@@ -89,6 +94,8 @@ export const INITIAL_STATE: State = {
   version: '',
   folder: '',
   runsOn: 'here',
+  cluster: null,
+  attaching: false,
   workflows: [],
   executions: [],
   open: { type: 'nothing' },
@@ -121,6 +128,10 @@ export function selectNode(selectedNode: string | null): void {
 
 export function setSearch(search: string | null): void {
   useStore.setState({ search });
+}
+
+export function showAttach(attaching: boolean): void {
+  useStore.setState({ attaching });
 }
 
 export function focusNode(focusedNode: string | null): void {

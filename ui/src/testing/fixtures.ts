@@ -1,5 +1,6 @@
 /** Small, valid pieces of the protocol for tests; each takes what matters and makes up the rest. */
 import type {
+  ClusterView,
   Counts,
   Diagnostic,
   ExecutionSummary,
@@ -132,5 +133,25 @@ export function recording(): Recording {
       { at: 99_000, patch: patch(3, { summary: done }) },
     ],
     details: { start: detail('start', { name: 'Ada' }) },
+  };
+}
+
+export function cluster(more: Partial<ClusterView> = {}): ClusterView {
+  return {
+    connection: { name: 'production', colour: 'red', amqp: 'amqp://reader@host/%2f', redis: 'redis://host/', prefix: '', dialect: null },
+    dialect: 'runeglass',
+    since: 1_000,
+    troubles: [],
+    queues: [],
+    redis: null,
+    workers: [],
+    findings: [],
+    heard: 1_234,
+    dropped: 0,
+    gaps: [],
+    passed_over: 0,
+    recording: false,
+    capabilities: ['Redis: GET, SCAN'],
+    ...more,
   };
 }
