@@ -25,7 +25,10 @@ function OpenDialog(): ReactElement {
   const [trial, setTrial] = useState<Trial>({ type: 'none' });
   const busy = trial.type === 'testing' || trial.type === 'attaching';
 
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.showModal();
+    dialog.current?.querySelector<HTMLInputElement>('[name="name"]')?.focus();
+  }, []);
   useEffect(() => {
     let here = true;
     void keptConnections().then((found) => {

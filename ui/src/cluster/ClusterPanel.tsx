@@ -23,40 +23,42 @@ export function ClusterPanel(): ReactElement {
   }
   const { capabilities, findings, gaps, passed_over, queues, redis, troubles, workers } = cluster;
   return (
-    <div className="cluster-panel" data-testid="cluster-panel" tabIndex={-1}>
-      <div className="cluster-column">
-        {troubles.map(({ message, hint }) => (
-          <p key={message} className="cluster-trouble" role="status">
-            <Icon name="warning" />
-            <span>
-              {asSentence(message)}. <span className="cluster-dim">{asSentence(hint)}.</span>
-            </span>
-          </p>
-        ))}
-        <Findings findings={findings} />
-        <Part title="Gaps" shown={gaps.length > 0}>
-          <ul>
-            {gaps.toReversed().map((gap) => (
-              <li key={`${gap.from} ${gap.why}`} className="cluster-gap numbers">
-                {asSentence(gapWords(gap))}.
-              </li>
-            ))}
-          </ul>
-        </Part>
-        {passed_over > 0 && <p className="cluster-dim cluster-line">{plural(passed_over, 'execution')} there are not followed: there are too many.</p>}
-      </div>
-      <div className="cluster-column">
-        <Queues queues={queues} />
-        <Workers workers={workers} />
-        <RedisMemory redis={redis} />
-        <details className="cluster-part cluster-sheet">
-          <summary>Everything this attachment can say to the cluster</summary>
-          <ul data-testid="capabilities">
-            {capabilities.map((each) => (
-              <li key={each}>{each}</li>
-            ))}
-          </ul>
-        </details>
+    <div role="region" aria-label="Cluster" className="cluster-panel" data-testid="cluster-panel" tabIndex={0}>
+      <div className="cluster-columns">
+        <div className="cluster-column">
+          {troubles.map(({ message, hint }) => (
+            <p key={message} className="cluster-trouble" role="status">
+              <Icon name="warning" />
+              <span>
+                {asSentence(message)}. <span className="cluster-dim">{asSentence(hint)}.</span>
+              </span>
+            </p>
+          ))}
+          <Findings findings={findings} />
+          <Part title="Gaps" shown={gaps.length > 0}>
+            <ul>
+              {gaps.toReversed().map((gap) => (
+                <li key={`${gap.from} ${gap.why}`} className="cluster-gap numbers">
+                  {asSentence(gapWords(gap))}.
+                </li>
+              ))}
+            </ul>
+          </Part>
+          {passed_over > 0 && <p className="cluster-dim cluster-line">{plural(passed_over, 'execution')} there are not followed: there are too many.</p>}
+        </div>
+        <div className="cluster-column">
+          <Queues queues={queues} />
+          <Workers workers={workers} />
+          <RedisMemory redis={redis} />
+          <details className="cluster-part cluster-sheet">
+            <summary>Everything this attachment can say to the cluster</summary>
+            <ul data-testid="capabilities">
+              {capabilities.map((each) => (
+                <li key={each}>{each}</li>
+              ))}
+            </ul>
+          </details>
+        </div>
       </div>
     </div>
   );

@@ -20,7 +20,7 @@ export function ConnectionForm({ form, known, onChange }: Props): ReactElement {
   return (
     <>
       <div className="attach-pair">
-        <Text label="Name" name="name" value={form.name} placeholder="production" onChange={(name) => onChange({ name })} autoFocus />
+        <Text label="Name" name="name" value={form.name} placeholder="production" onChange={(name) => onChange({ name })} />
         <Colours form={form} onChange={onChange} />
       </div>
       <div className="attach-pair attach-address">
@@ -71,7 +71,6 @@ interface TextProps {
   value: string;
   placeholder: string;
   mono?: boolean;
-  autoFocus?: boolean;
   onChange: (value: string) => void;
   onBlur?: () => void;
 }

@@ -38,7 +38,7 @@ function Row({ finding, tabStop }: { finding: Finding; tabStop: boolean }): Reac
         <Icon name="warning" size={14} />
         {RULE_WORDS[rule]}
       </span>
-      <span className="finding-sentence">{ended(sentence)}</span>
+      <span className="finding-sentence">{whole(sentence)}</span>
       <Since since={since} />
     </>
   );
@@ -51,7 +51,7 @@ function Row({ finding, tabStop }: { finding: Finding; tabStop: boolean }): Reac
       ) : (
         <div className="finding-head finding-still">{head}</div>
       )}
-      <p className="finding-advice">{ended(advice)}</p>
+      <p className="finding-advice">{whole(advice)}</p>
       {evidence.length > 0 && (
         <details className="finding-evidence">
           <summary>Evidence</summary>
@@ -81,7 +81,8 @@ async function show({ execution_id, node_id }: Finding): Promise<void> {
   if (node_id) selectNode(node_id);
 }
 
-function ended(text: string): string {
-  const sentence = asSentence(text);
-  return sentence === '' || /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+/** Clauses become sentences. What begins with the name of a queue or a key keeps its small letter. */
+function whole(text: string): string {
+  const begun = /^[a-z]+[ ,]/.test(text) ? asSentence(text) : text;
+  return begun === '' || /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }

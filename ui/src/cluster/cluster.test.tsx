@@ -14,9 +14,9 @@ const STUCK: Finding = {
   since: 1_000,
   execution_id: 'x1',
   node_id: 'all',
-  sentence: 'the join “All” waits for 2 items that no longer come',
+  sentence: 'The join “All” waits for 2 items that no longer come.',
   evidence: ['exec:x1:all:count is 3 of 5'],
-  advice: 'run the execution again',
+  advice: 'Run the execution again.',
 };
 
 beforeEach(() => {

@@ -48,14 +48,6 @@ function ExecutionOverview({ view }: { view: ExecutionView }): ReactElement {
           <dt>Duration</dt>
           <dd className="numbers">{summary.ended_at === null ? '–' : formatDuration(summary.ended_at - summary.started_at)}</dd>
         </div>
-        {summary.observed && (
-          <div className="fact">
-            <dt>Seen on</dt>
-            <dd>
-              <ObservedMark observed={summary.observed} />
-            </dd>
-          </div>
-        )}
         <div className="fact">
           <dt>Id</dt>
           <dd>
@@ -63,6 +55,14 @@ function ExecutionOverview({ view }: { view: ExecutionView }): ReactElement {
             <CopyButton label="Copy execution id" text={() => summary.execution_id} />
           </dd>
         </div>
+        {summary.observed && (
+          <div className="fact fact-wide">
+            <dt>Seen on</dt>
+            <dd>
+              <ObservedMark observed={summary.observed} />
+            </dd>
+          </div>
+        )}
       </dl>
       <ul className="tally" aria-label="Nodes by state">
         {ORDER.filter((state) => counts[state] > 0).map((state) => (
