@@ -2,7 +2,7 @@ import js from '@eslint/js';
 import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
-const features = ['canvas', 'compare', 'control', 'explain', 'fork', 'gallery', 'inspector', 'items', 'library', 'palette', 'problems', 'run', 'timeline', 'waits'];
+const features = ['canvas', 'cluster', 'compare', 'control', 'explain', 'fork', 'gallery', 'inspector', 'items', 'library', 'palette', 'problems', 'run', 'timeline', 'waits'];
 
 const onlyTheBridgeTalks = {
   patterns: [{ group: ['@tauri-apps/*'], message: 'Only src/bridge talks to the backend.' }],

@@ -20,7 +20,9 @@ const PAUSE_MILLIS = 250;
 export function Barrier({ node, executionId }: { node: Node; executionId: string }): ReactElement | null {
   const barrier = useBarrier(executionId, node.id);
   const [chosen, setChosen] = useState<string | null>(null);
-  if (!barrier || barrier.places.length === 0) return null;
+  if (!barrier) return null;
+  const verdict = barrier.verdict ? <p className="barrier-verdict" data-testid="barrier-cluster">On the cluster: {barrier.verdict}</p> : null;
+  if (barrier.places.length === 0) return verdict;
   const place = barrier.places.find(({ key }) => key === chosen) ?? barrier.places[0];
   if (!place) return null;
   return (
@@ -35,6 +37,7 @@ export function Barrier({ node, executionId }: { node: Node; executionId: string
         </select>
       )}
       <PlaceView place={place} node={node} />
+      {verdict}
       {barrier.total > barrier.places.length && (
         <p className="barrier-more">{formatCount(barrier.total - barrier.places.length)} more of its keys wait too.</p>
       )}

@@ -5,6 +5,7 @@ import { IconButton } from '../shared/Button';
 import { CopyButton } from '../shared/CopyButton';
 import { EmptyState } from '../shared/EmptyState';
 import { formatDuration, formatMoment, plural, shortId } from '../shared/format';
+import { ObservedMark } from '../shared/ObservedMark';
 import type { ShownState } from '../shared/shownState';
 import { PhaseLabel, StateLabel } from '../shared/states';
 import { editorOf } from '../state/actions';
@@ -63,6 +64,14 @@ function ExecutionOverview({ view, why, family }: Props & { view: ExecutionView 
             <CopyButton label="Copy execution id" text={() => summary.execution_id} />
           </dd>
         </div>
+        {summary.observed && (
+          <div className="fact fact-wide">
+            <dt>Seen on</dt>
+            <dd>
+              <ObservedMark observed={summary.observed} />
+            </dd>
+          </div>
+        )}
       </dl>
       <ul className="tally" aria-label="Nodes by state">
         {ORDER.filter((state) => counts[state] > 0).map((state) => (

@@ -5,6 +5,7 @@ import { CopyButton } from '../shared/CopyButton';
 import { EmptyState } from '../shared/EmptyState';
 import { formatDuration, formatMoment, formatRelative, shortId } from '../shared/format';
 import { Icon } from '../shared/icons';
+import { ObservedMark } from '../shared/ObservedMark';
 import { moveFocus } from '../shared/roving';
 import { PhaseLabel } from '../shared/states';
 import { useNow } from '../shared/useNow';
@@ -114,6 +115,11 @@ const ExecutionRow = memo(function ExecutionRow({ execution, open, tabStop, when
             {shortId(execution_id)}
           </code>
         </span>
+        {execution.observed && (
+          <span className="library-line">
+            <ObservedMark observed={execution.observed} />
+          </span>
+        )}
       </button>
       <span className="library-copy">
         {against !== null && (

@@ -3,7 +3,7 @@ import { formatCount, formatMoment, shortId } from '../shared/format';
 import { type IconName, kindIcon } from '../shared/icons';
 import { PHASE_WORDS } from '../shared/states';
 import { titleOf } from '../shared/title';
-import { cancel, editorOf, openExecution, run } from '../state/actions';
+import { cancel, detach, editorOf, openExecution, run } from '../state/actions';
 import { controlCommands } from '../state/controlCommands';
 import { controlledPath } from '../state/control';
 import { placeOf, selectItem } from '../state/item';
@@ -12,8 +12,8 @@ import { canFork, prepareForkHere } from '../state/fork';
 import { backToNow, travelTo } from '../state/past';
 import { togglePlaying } from '../state/playback';
 import type { BottomTab, Panel, Theme } from '../state/preferences';
-import { nodeById, runnable, runningExecution, shownDefinition, shownEntry, shownSummary } from '../state/selectors';
-import { type State, clearItem, openGallery, openWorkflow, selectNode, setPresenter, setScopesShown, setTheme, showBottom, togglePanel } from '../state/store';
+import { canAttach, nodeById, runnable, runningExecution, shownDefinition, shownEntry, shownSummary } from '../state/selectors';
+import { type State, clearItem, openGallery, openWorkflow, selectNode, setPresenter, setScopesShown, setTheme, showAttach, showBottom, togglePanel } from '../state/store';
 
 export interface Entry {
   id: string;
@@ -97,6 +97,11 @@ function commands(state: State, onHelp: () => void): Entry[] {
   }
   found.push(command('gallery', 'gallery', 'All stories', openGallery));
   found.push(command('presenter', 'present', presenter ? 'Leave presenter mode' : 'Presenter mode', () => setPresenter(!presenter)));
+  if (canAttach(state) && !state.cluster) found.push(command('attach', 'eye', 'Attach to a live cluster…', () => showAttach(true)));
+  if (state.cluster) {
+    found.push(command('cluster', 'bottom', `Show the cluster ${state.cluster.connection.name}`, () => showBottom('cluster')));
+    found.push(command('detach', 'close', `Detach from ${state.cluster.connection.name}`, () => void detach()));
+  }
   found.push(command('keys', 'help', 'Show all keys', onHelp, '?'));
   return found;
 }

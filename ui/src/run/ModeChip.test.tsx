@@ -1,6 +1,7 @@
 import { render, screen } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import { useStore } from '../state/store';
+import { cluster } from '../testing/fixtures';
 import { ModeChip } from './ModeChip';
 
 describe('ModeChip', () => {
@@ -18,6 +19,13 @@ describe('ModeChip', () => {
     useStore.setState({ host: { mode: 'web', title: '', readOnly: false }, runsOn: 'cluster' });
     render(<ModeChip />);
     expect(screen.getByTestId('mode-chip').textContent).toBe('CLUSTER · live');
+  });
+
+  it('says LIVE while a cluster is attached', () => {
+    useStore.setState({ cluster: cluster() });
+    render(<ModeChip />);
+    expect(screen.getByTestId('mode-chip').textContent).toBe('LIVE · read only');
+    useStore.setState({ cluster: null });
   });
 
   it('tells of a lost connection', () => {

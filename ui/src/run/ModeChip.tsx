@@ -3,7 +3,8 @@ import type { Connection, Host } from '../bridge/bridge';
 import type { RunsOn } from '../generated/protocol';
 import { useStore } from '../state/store';
 
-export function modeText(host: Host, runsOn: RunsOn): string {
+export function modeText(host: Host, runsOn: RunsOn, attached = false): string {
+  if (attached) return 'LIVE · read only';
   if (runsOn === 'cluster') return 'CLUSTER · live';
   switch (host.mode) {
     case 'desktop':
@@ -28,11 +29,12 @@ export function ModeChip(): ReactElement {
   const connection = useStore((state) => state.connection);
   const folder = useStore((state) => state.folder);
   const runsOn = useStore((state) => state.runsOn);
-  const text = modeText(host, runsOn);
+  const attached = useStore((state) => state.cluster !== null);
+  const text = modeText(host, runsOn, attached);
   const word = CONNECTION_WORDS[connection.type];
   return (
     <>
-      <span className={`mode-chip mode-${host.mode}`} data-testid="mode-chip" title={folder === '' ? text : folder}>
+      <span className={`mode-chip ${attached ? 'mode-attached' : `mode-${host.mode}`}`} data-testid="mode-chip" title={folder === '' ? text : folder}>
         <span className={`mode-dot mode-dot-${connection.type}`} aria-hidden="true" />
         <span className="mode-text">{text}</span>
       </span>

@@ -26,7 +26,7 @@ const ERROR_WORDS: { [K in ErrorCode]: string } = {
   LINEAGE_MISMATCH: 'Message out of place',
   CANCELLED: 'Cancelled',
   STALLED: 'Stalled',
-  NOT_OBSERVED: 'Not seen to the end',
+  NOT_OBSERVED: 'Not seen from here',
 };
 
 /** A recording may come from a newer Runeglass, whose codes have no words here yet. */

@@ -1,6 +1,9 @@
 /** Puts the features in their places; none of them knows the others. */
 import { type ReactElement, useCallback, useState } from 'react';
 import { Canvas } from '../canvas/Canvas';
+import { AttachButton } from '../cluster/AttachButton';
+import { AttachDialog } from '../cluster/AttachDialog';
+import { LiveBanner } from '../cluster/LiveBanner';
 import { CompareBar } from '../compare/CompareBar';
 import { ControlBar } from '../control/ControlBar';
 import { RightPanel } from '../control/RightPanel';
@@ -48,10 +51,12 @@ export function App(): ReactElement {
   return (
     <div className="shell">
       <TopBar onHelp={onHelp} onPalette={onPalette} />
+      <LiveBanner />
       <FullPage>
         <Panels />
       </FullPage>
       <Toasts />
+      <AttachDialog />
       {help && <KeysHelp onClose={() => setHelp(false)} />}
       {palette && <Palette onClose={() => setPalette(false)} onHelp={onHelp} />}
       <ForkDialog />
@@ -71,7 +76,7 @@ function Panels(): ReactElement {
       {left.shown && (
         <>
           <div className="panel" style={{ width: left.size }}>
-            <Library />
+            <Library foot={<AttachButton />} />
           </div>
           <PanelSplitter panel="left" side="right" label="Width of the library" />
         </>

@@ -1,5 +1,6 @@
 /** The bottom: what is looked at closely, one kind at a time. */
 import type { ReactElement, ReactNode } from 'react';
+import { ClusterPanel } from '../cluster/ClusterPanel';
 import { ComparePanel } from '../compare/ComparePanel';
 import { BreakpointsPanel } from '../control/BreakpointsPanel';
 import { HeldPanel } from '../control/HeldPanel';
@@ -27,6 +28,7 @@ export function bottomTabs(state: State): string {
   if (runningExecution(state) !== null) tabs.push('held');
   if (controlledPath(state) !== null && (runs || isSet(state))) tabs.push('breakpoints');
   if ((shownEntry(state)?.diagnostics.length ?? 0) > 0) tabs.push('problems');
+  if (state.cluster) tabs.push('cluster');
   return tabs.join(' ');
 }
 
@@ -43,6 +45,7 @@ const LABELS: { [K in BottomTab]: string } = {
   breakpoints: 'Breakpoints',
   problems: 'Problems',
   compare: 'Compare',
+  cluster: 'Cluster',
 };
 
 export function BottomPanel(): ReactElement | null {
@@ -101,5 +104,7 @@ function Content({ tab }: { tab: BottomTab }): ReactElement {
       return <ItemsPanel />;
     case 'problems':
       return <Problems />;
+    case 'cluster':
+      return <ClusterPanel />;
   }
 }

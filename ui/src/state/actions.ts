@@ -4,8 +4,10 @@ import { recordedBridge } from '../bridge/recorded';
 import { readRecording } from '../bridge/recording';
 import type {
   BarrierView,
+  ClusterConnection,
   Command,
   ComparisonView,
+  ConnectionStep,
   Controls,
   ControlView,
   ExecutionView,
@@ -19,6 +21,7 @@ import type {
   ItemGrid,
   NodeDetail,
   Note,
+  Passwords,
   PastView,
   Recording,
   RunOptions,
@@ -31,9 +34,9 @@ import type {
   Workflow,
 } from '../generated/protocol';
 import { applyPatches } from './patch';
-import { shownDefinition, shownEntry } from './selectors';
-import { INITIAL_STATE, NO_ITEM, type State, showProblem, useStore } from './store';
-import { reduceUpdates, withSummaries } from './updates';
+import { isObserved, shownDefinition, shownEntry } from './selectors';
+import { INITIAL_STATE, NO_ITEM, type State, openGallery, showBottom, showProblem, useStore } from './store';
+import { clusterAfter, reduceUpdates, withSummaries } from './updates';
 
 const FRESH_RETRIES = 10;
 const FRESH_PAUSE_MILLIS = 100;
@@ -88,6 +91,17 @@ async function refresh(mine: Session): Promise<void> {
   }
   const { open } = useStore.getState();
   if (session === mine && open.type === 'execution') await fetchView(mine, open.executionId);
+  if (session === mine) await fetchCluster(mine);
+}
+
+/** A page that is loaded again finds the cluster it was looking into. */
+async function fetchCluster(mine: Session): Promise<void> {
+  try {
+    const cluster = await ask(mine.bridge, { type: 'cluster' });
+    if (session === mine) useStore.setState({ cluster });
+  } catch (thrown) {
+    if (session === mine) showProblem(problemOf(thrown));
+  }
 }
 
 function release(mine: Session): void {
@@ -135,10 +149,14 @@ function nextFrame(mine: Session): void {
 }
 
 function apply(mine: Session, updates: Update[]): void {
-  const { state, troubles, waiting } = reduceUpdates(useStore.getState(), updates);
+  const before = useStore.getState();
+  const { state, troubles, waiting } = reduceUpdates(before, updates);
+  const cluster = clusterAfter(before.cluster, updates);
   mine.waiting.push(...waiting);
-  useStore.setState(state);
+  useStore.setState({ ...state, cluster });
   troubles.forEach(showProblem);
+  // What was seen there and not kept has gone with it.
+  if (before.cluster && !cluster) void refresh(mine);
 }
 
 /** `fresh`: it was started this moment from what is shown. */
@@ -177,7 +195,8 @@ async function fetchView(mine: Session, executionId: string, retries = 0): Promi
     if (retries > 0 && problem.code === 'not_found') {
       await new Promise((resolve) => setTimeout(resolve, FRESH_PAUSE_MILLIS));
       if (wanted()) await fetchView(mine, executionId, retries - 1);
-    } else if (wanted()) showProblem(problem);
+    } else if (wanted() && problem.code === 'not_found' && isObserved(useStore.getState())) openGallery();
+    else if (wanted()) showProblem(problem);
   }
 }
 
@@ -312,6 +331,47 @@ export async function notesOf(executionId: string): Promise<Note[]> {
 
 export async function keepNote(executionId: string, position: number, text: string): Promise<void> {
   await ask(host(), { type: 'add_note', execution_id: executionId, position, text });
+}
+
+/** Looks into a cluster. What is wrong with that is said where it was asked for, so it is thrown. */
+export async function attachTo(connection: ClusterConnection, passwords: Passwords, record: boolean): Promise<void> {
+  const cluster = await ask(host(), { type: 'attach', connection, passwords, record });
+  useStore.setState({ cluster });
+  showBottom('cluster');
+}
+
+export async function detach(): Promise<void> {
+  await orComplain(() => ask(host(), { type: 'detach' }));
+}
+
+export async function keepObserved(on: boolean): Promise<void> {
+  const cluster = await orComplain(() => ask(host(), { type: 'keep_observed', on }));
+  if (cluster) useStore.setState({ cluster });
+}
+
+export async function testConnection(connection: ClusterConnection, passwords: Passwords): Promise<ConnectionStep[]> {
+  return ask(host(), { type: 'test_connection', connection, passwords });
+}
+
+export async function keptConnections(): Promise<ClusterConnection[]> {
+  return (await orComplain(() => ask(host(), { type: 'connections' }))) ?? [];
+}
+
+export async function keepConnection(connection: ClusterConnection, passwords: Passwords): Promise<void> {
+  await orComplain(() => ask(host(), { type: 'save_connection', connection, passwords }));
+}
+
+export async function forgetConnection(name: string): Promise<void> {
+  await orComplain(() => ask(host(), { type: 'forget_connection', name }));
+}
+
+async function orComplain<T>(wish: () => Promise<T>): Promise<T | null> {
+  try {
+    return await wish();
+  } catch (thrown) {
+    showProblem(problemOf(thrown));
+    return null;
+  }
 }
 
 /** The moment the page shows; nothing when that is now. */

@@ -6,8 +6,8 @@ const THEMES: readonly Theme[] = ['system', 'light', 'dark', 'contrast'];
 export type Panel = 'left' | 'right' | 'bottom';
 
 /** What the panel at the bottom shows. */
-export type BottomTab = 'timeline' | 'items' | 'waits' | 'held' | 'breakpoints' | 'problems' | 'compare';
-const BOTTOM_TABS: readonly BottomTab[] = ['timeline', 'items', 'waits', 'held', 'breakpoints', 'problems', 'compare'];
+export type BottomTab = 'timeline' | 'items' | 'waits' | 'held' | 'breakpoints' | 'problems' | 'compare' | 'cluster';
+const BOTTOM_TABS: readonly BottomTab[] = ['timeline', 'items', 'waits', 'held', 'breakpoints', 'problems', 'compare', 'cluster'];
 
 /** More of them nobody looks through. */
 const MOST_INPUTS = 8;

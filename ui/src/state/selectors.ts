@@ -31,6 +31,16 @@ export function shownSummary(state: State): ExecutionSummary | null {
   return state.executions.find((execution) => execution.execution_id === open.executionId) ?? null;
 }
 
+/** What runs on a cluster that is only looked into cannot be touched from here. */
+export function isObserved(state: State): boolean {
+  return (shownSummary(state)?.observed ?? null) !== null;
+}
+
+/** Whether this host can look into clusters. */
+export function canAttach(state: State): boolean {
+  return !state.host.readOnly && state.runsOn === 'here' && state.connection.type === 'live';
+}
+
 /** The file that is shown, or that the shown execution was started from. */
 export function shownEntry(state: State): WorkflowEntry | null {
   const path = state.open.type === 'workflow' ? state.open.path : shownSummary(state)?.path;
@@ -109,7 +119,7 @@ export type Runnable =
   | { type: 'absent' };
 
 export function runnable(state: State): Runnable {
-  if (state.host.readOnly || state.runsOn === 'cluster' || state.connection.type === 'refused') return { type: 'absent' };
+  if (state.host.readOnly || isObserved(state) || state.runsOn === 'cluster' || state.connection.type === 'refused') return { type: 'absent' };
   const entry = shownEntry(state);
   if (!entry) return { type: 'blocked', reason: 'Select a workflow to run it.' };
   const errors = countSeverity(entry.diagnostics, 'error');
@@ -121,7 +131,7 @@ export function runnable(state: State): Runnable {
 
 export function runningExecution(state: State): string | null {
   const summary = shownSummary(state);
-  return summary?.phase === 'running' && !state.host.readOnly ? summary.execution_id : null;
+  return summary?.phase === 'running' && !state.host.readOnly && !isObserved(state) ? summary.execution_id : null;
 }
 
 /** Whether the shown execution and the clock on the wall go together: a replay happens at another time than what it shows. */

@@ -2,6 +2,7 @@
 import { create } from 'zustand';
 import type { Connection, Host } from '../bridge/bridge';
 import type {
+  ClusterView,
   ComparisonView,
   ExecutionSummary,
   ExecutionView,
@@ -85,6 +86,10 @@ export interface State {
   folder: string;
   /** Executions of a cluster are watched here, and run elsewhere. */
   runsOn: RunsOn;
+  /** The live cluster that is looked into; null where there is none. */
+  cluster: ClusterView | null;
+  /** The dialog that attaches is open. */
+  attaching: boolean;
   workflows: WorkflowEntry[];
   executions: ExecutionSummary[];
   open: Open;
@@ -124,6 +129,8 @@ export const INITIAL_STATE: State = {
   version: '',
   folder: '',
   runsOn: 'here',
+  cluster: null,
+  attaching: false,
   workflows: [],
   executions: [],
   open: { type: 'nothing' },
@@ -161,6 +168,10 @@ export function selectNode(selectedNode: string | null): void {
 
 export function setSearch(search: string | null): void {
   useStore.setState({ search });
+}
+
+export function showAttach(attaching: boolean): void {
+  useStore.setState({ attaching });
 }
 
 export function focusNode(focusedNode: string | null): void {

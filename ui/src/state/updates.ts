@@ -1,5 +1,5 @@
 /** What a batch of updates does to the state. Pure, so that order and loss can be tested. */
-import type { ExecutionSummary, Problem, Update, ViewPatch } from '../generated/protocol';
+import type { ClusterView, ExecutionSummary, Problem, Update, ViewPatch } from '../generated/protocol';
 import { applyPatches } from './patch';
 import type { State } from './store';
 
@@ -33,6 +33,12 @@ export function reduceUpdates(before: Reduced['state'], updates: readonly Update
   executions = withSummaries(executions, patches.map((patch) => patch.summary));
   const { open, waiting } = openAfter(before.open, patches);
   return { state: { workflows, executions, open, heldChanges }, troubles, waiting };
+}
+
+/** The latest word about the attached cluster. */
+export function clusterAfter(before: ClusterView | null, updates: readonly Update[]): ClusterView | null {
+  const news = updates.findLast((update) => update.type === 'cluster');
+  return news ? news.data : before;
 }
 
 /** Known executions stay where they are; new ones come first. */

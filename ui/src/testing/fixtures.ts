@@ -1,5 +1,6 @@
 /** Small, valid pieces of the protocol for tests; each takes what matters and makes up the rest. */
 import type {
+  ClusterView,
   ControlView,
   Counts,
   Diagnostic,
@@ -165,4 +166,24 @@ export function controlView(messages: HeldMessage[] = [], more: Partial<ControlV
     sides.set(`${node_id} ${gate}`, { node_id, gate, count: (before?.count ?? 0) + 1 });
   }
   return { paused: false, paused_nodes: [], held: messages, held_total: messages.length, held_at: [...sides.values()], hits: [], log: [], stale: [], ...more };
+}
+
+export function cluster(more: Partial<ClusterView> = {}): ClusterView {
+  return {
+    connection: { name: 'production', colour: 'red', amqp: 'amqp://reader@host/%2f', redis: 'redis://host/', prefix: '', dialect: null },
+    dialect: 'runeglass',
+    since: 1_000,
+    troubles: [],
+    queues: [],
+    redis: null,
+    workers: [],
+    findings: [],
+    heard: 1_234,
+    dropped: 0,
+    gaps: [],
+    passed_over: 0,
+    recording: false,
+    capabilities: ['Redis: GET, SCAN'],
+    ...more,
+  };
 }

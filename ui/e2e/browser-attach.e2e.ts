@@ -1,0 +1,253 @@
+/** Looking into a live cluster from a real browser: RabbitMQ, Redis and two workers, and a host that only attaches. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seriousFindings } from './harness/axe';
+import { binary } from './harness/place';
+import { Process } from './harness/process';
+import { Stage, byId } from './harness/stage';
+
+const SERVERS = resolve(import.meta.dirname, '../../.make/with-servers');
+const LIMIT_MILLIS = 30_000;
+const ITEMS = 120;
+
+let folder: string;
+let runeglass: string;
+let cluster: Process;
+let workers: Process[] = [];
+let stage: Stage;
+let amqp: string;
+let redis: string;
+
+const CHAIN = [
+  { id: 'a', src: 'start', dst: 'each' },
+  { id: 'b', src: 'each', dst: 'weigh' },
+  { id: 'c', src: 'weigh', dst: 'all' },
+];
+
+/** Items of half a second, ten at a time on each of two workers. */
+const PARCELS = {
+  name: 'Parcels',
+  nodes: [
+    { id: 'start', type: 'trigger', name: 'Start' },
+    { id: 'each', type: 'split', name: 'Each parcel', parameters: { input_array: '$trigger.items' } },
+    { id: 'weigh', type: 'simulate', name: 'Weigh', parameters: { latency_ms: 500, output: '$item' } },
+    { id: 'all', type: 'aggregator', name: 'All parcels' },
+  ],
+  edges: CHAIN,
+  sample_input: { items: Array.from({ length: ITEMS }, (_, index) => index) },
+};
+
+const ORDER = {
+  name: 'Order',
+  nodes: [
+    { id: 'start', type: 'trigger', name: 'Order' },
+    { id: 'say', type: 'log', name: 'Confirm', parameters: { message: 'ordered' } },
+  ],
+  edges: [{ id: 'a', src: 'start', dst: 'say' }],
+  sample_input: {},
+};
+
+/** One branch comes at once, the other rests for an hour. */
+const APPROVAL = {
+  name: 'Approval',
+  nodes: [
+    { id: 'start', type: 'trigger', name: 'Order' },
+    { id: 'check', type: 'edit', name: 'Check stock', parameters: { assignments: [{ name: 'in_stock', value: true }] } },
+    { id: 'rest', type: 'wait', name: 'Wait for approval', parameters: { amount: 1, unit: 'hours' } },
+    { id: 'both', type: 'merge', name: 'Both known' },
+    { id: 'ship', type: 'log', name: 'Ship', parameters: { message: 'shipped' } },
+  ],
+  edges: [
+    { id: 'a', src: 'start', dst: 'check' },
+    { id: 'b', src: 'start', dst: 'rest' },
+    { id: 'c', src: 'check', dst: 'both' },
+    { id: 'd', src: 'rest', dst: 'both' },
+    { id: 'e', src: 'both', dst: 'ship' },
+  ],
+  sample_input: {},
+};
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'runeglass-attach-'));
+  // Saved connections of this machine are none of a test's business.
+  process.env.XDG_DATA_HOME = folder;
+  runeglass = binary('RUNEGLASS_BIN', '../target/debug/runeglass');
+  cluster = new Process(SERVERS, ['bash', '-c', 'echo "at $RUNEGLASS_AMQP and $RUNEGLASS_REDIS"; exec sleep 600']);
+  const said = /at (\S+) and (\S+)/.exec(await cluster.says(/(at amqp:\S+ and \S+)/, 60_000)) ?? [];
+  [, amqp = '', redis = ''] = said;
+  workers = [worker(), worker()];
+  stage = await Stage.open();
+});
+
+afterAll(async () => {
+  await stage?.close();
+  await Promise.all(workers.map((each) => each.end()));
+  await cluster?.end();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function worker(): Process {
+  return new Process(runeglass, ['worker', '--concurrency', '10', '--amqp', amqp, '--redis', redis]);
+}
+
+/** On the cluster, by somebody else. */
+function start(name: string, workflow: object): string {
+  const file = join(folder, `${name}.json`);
+  writeFileSync(file, JSON.stringify(workflow));
+  return execFileSync(runeglass, ['run', file, '--detach', '--amqp', amqp, '--redis', redis], { encoding: 'utf8' }).trim();
+}
+
+async function fill(password: string): Promise<void> {
+  const { page } = stage;
+  await page.getByLabel('Name').fill('production');
+  await page.getByRole('radio', { name: 'Red' }).check();
+  await page.getByLabel('RabbitMQ', { exact: true }).fill(amqp.replace('guest:guest', 'guest'));
+  await page.getByLabel('RabbitMQ password').fill(password);
+  await page.getByLabel('Redis', { exact: true }).fill(redis);
+}
+
+describe('attaching to a live cluster', () => {
+  it('is found with Ctrl+K, and left with Esc', async () => {
+    const { page } = stage;
+    await stage.shown(byId('attach'));
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('attach');
+    await page.keyboard.press('Enter');
+    await stage.shown(byId('attach-dialog'));
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('name');
+    expect(await seriousFindings(page)).toEqual([]);
+    // The focus does not leave the dialog, however far one goes.
+    for (let step = 0; step < 20; step += 1) {
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate(() => document.activeElement === document.body || document.activeElement?.closest('dialog') !== null)).toBe(true);
+    }
+    await page.keyboard.press('Escape');
+    await stage.soon('the dialog to go', async () => ((await page.locator(byId('attach-dialog')).count()) === 0 ? true : null));
+  });
+
+  it('says one clear sentence about a wrong password', async () => {
+    const { page } = stage;
+    await page.click(byId('attach'));
+    await fill('wrong');
+    await page.click(byId('attach-test'));
+    await stage.says(byId('attach-steps'), /RabbitMQ does not let this user in\. Check the user and the password\.Redis lets us in\./, LIMIT_MILLIS);
+    expect(await seriousFindings(page)).toEqual([]);
+    await stage.shoot('attach-dialog');
+    await page.click(byId('attach-now'));
+    await stage.says(byId('attach-steps'), /^RabbitMQ does not let this user in\. Check the user and the password\.$/, LIMIT_MILLIS);
+    expect(await page.locator(byId('live-banner')).count()).toBe(0);
+  });
+
+  it('attaches, and says where one is', async () => {
+    const { page } = stage;
+    await fill('guest');
+    await page.click(byId('attach-test'));
+    await stage.soon('five good steps', async () => ((await page.locator('.attach-good').count()) === 5 ? true : null), LIMIT_MILLIS);
+    await page.getByLabel('RabbitMQ password').press('Enter');
+    await stage.says(byId('live-banner'), /LIVE.*production.*read only/, LIMIT_MILLIS);
+    expect(await page.locator(byId('mode-chip')).textContent()).toBe('LIVE · read only');
+    await stage.says(byId('toast'), /its password is not/);
+    await page.locator(byId('toast')).getByRole('button').click();
+    await stage.soon('the dialog to go', async () => ((await page.locator(byId('attach-dialog')).count()) === 0 ? true : null));
+  });
+
+  it('shows a fan-out while it happens, and offers nothing that cannot be done to it', async () => {
+    const { page } = stage;
+    const id = start('parcels', PARCELS);
+    await stage.shown(byId(`execution-${id}`), LIMIT_MILLIS);
+    await page.click(byId(`execution-${id}`));
+    await stage.says('[data-id="all"]', /[1-9]\d* \/ 120/, LIMIT_MILLIS);
+    for (const absent of ['run', 'stop']) expect(await page.locator(byId(absent)).count()).toBe(0);
+    await page.click(byId('tab-items'));
+    await stage.shoot('attach-fan-out');
+    await page.click(byId('tab-cluster'));
+    await stage.says(byId('live-banner'), /Runeglass workers/, LIMIT_MILLIS);
+    await stage.says(byId('cluster-panel'), /workflow\.execution/, LIMIT_MILLIS);
+    await stage.ended();
+    await stage.shoot('attach-cluster');
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  it('looks through a join that waits', async () => {
+    const { page } = stage;
+    const id = start('approval', APPROVAL);
+    await stage.shown(byId(`execution-${id}`), LIMIT_MILLIS);
+    await page.click(byId(`execution-${id}`));
+    await stage.says('[data-id="both"]', /1 \/ 2/, LIMIT_MILLIS);
+    await page.click(byId('node-both'));
+    await stage.says(byId('barrier'), /Wait for approval/, LIMIT_MILLIS);
+    await page.click(byId('tab-waits'));
+    await stage.says(byId('waits'), /Wait for approval/, LIMIT_MILLIS);
+    await stage.shoot('attach-join');
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  it('says that nobody works, and what to do', async () => {
+    const { page } = stage;
+    await Promise.all(workers.map((each) => each.end()));
+    workers = [];
+    writeFileSync(join(folder, 'order.json'), JSON.stringify(ORDER));
+    const order = `${runeglass} run ${join(folder, 'order.json')} --detach --amqp ${amqp} --redis ${redis}`;
+    const orders = new Process('bash', ['-c', `for each in $(seq 60); do ${order}; sleep 0.3; done`]);
+    await page.click(byId('tab-cluster'));
+    try {
+      await stage.says(byId('findings'), /No consumerworkflow\.execution holds \d+ messages? and nobody takes them\..*Start a worker/, 15_000);
+      await stage.says(byId('live-findings'), /found wrong/);
+      await stage.shoot('attach-stuck');
+      expect(await seriousFindings(page)).toEqual([]);
+    } finally {
+      await orders.end();
+      workers = [worker(), worker()];
+    }
+  });
+
+  it('records, detaches, and scrubs in what was recorded', async () => {
+    const { page } = stage;
+    await page.click(byId('live-record'));
+    await stage.says(byId('live-record'), 'Recording');
+    const id = start('parcels', PARCELS);
+    await stage.shown(byId(`execution-${id}`), LIMIT_MILLIS);
+    await page.click(byId(`execution-${id}`));
+    await stage.ended();
+    await page.click(byId('live-detach'));
+    await stage.soon('the banner to go', async () => ((await page.locator(byId('live-banner')).count()) === 0 ? true : null), LIMIT_MILLIS);
+    expect(await page.locator(byId('mode-chip')).textContent()).toBe('LOCAL · web');
+    await stage.shown(byId(`execution-${id}`));
+    await page.click(byId('tab-timeline'));
+    await page.focus(byId('scrubber'));
+    await page.keyboard.press('Home');
+    await stage.soon('the first moment', async () => ((await page.locator(byId('execution-phase')).getAttribute('data-phase')) === 'running' ? true : null));
+    await stage.shoot('attach-recorded');
+    await page.keyboard.press('End');
+    await stage.soon('the end', async () => ((await page.locator(byId('execution-phase')).getAttribute('data-phase')) === 'completed' ? true : null));
+  });
+
+  it('forgets what was not to be kept, and comes back with the saved connection', async () => {
+    const { page } = stage;
+    await page.click(byId('attach'));
+    await stage.soon('the saved one', async () => ((await page.getByLabel('Name').inputValue()) === 'production' ? true : null));
+    // There may be no keyring here, so the password is typed again; it was not shown.
+    const secret = page.getByLabel('RabbitMQ password');
+    expect(await secret.inputValue()).toBe('');
+    await secret.fill('guest');
+    await page.click(byId('attach-now'));
+    await stage.shown(byId('live-banner'), LIMIT_MILLIS);
+    const id = start('approval', APPROVAL);
+    await stage.shown(byId(`execution-${id}`), LIMIT_MILLIS);
+    await page.click(byId(`execution-${id}`));
+    await stage.says('[data-id="both"]', /1 \/ 2/, LIMIT_MILLIS);
+    // A page that is loaded again finds the cluster it was looking into.
+    await page.reload();
+    await stage.shown(byId('live-banner'), LIMIT_MILLIS);
+    await page.click(byId(`execution-${id}`));
+    await stage.shown(byId('node-both'));
+    await page.click(byId('live-detach'));
+    await stage.soon('it to be forgotten', async () => ((await page.locator(byId(`execution-${id}`)).count()) === 0 ? true : null), LIMIT_MILLIS);
+    expect(await page.locator(byId('node-both')).count()).toBe(0);
+    // A refused wish is told by the browser, too; everything else would be a fault of the page.
+    expect(stage.complaints.filter((each) => !each.startsWith('Failed to load resource'))).toEqual([]);
+  });
+});

@@ -1,0 +1,75 @@
+/** The attached cluster as a whole: what is wrong there first, then what it is made of. */
+import type { ReactElement, ReactNode } from 'react';
+import { asSentence } from '../shared/errorWords';
+import { EmptyState } from '../shared/EmptyState';
+import { plural } from '../shared/format';
+import { Icon } from '../shared/icons';
+import { useStore } from '../state/store';
+import { Findings } from './Findings';
+import { Queues } from './Queues';
+import { RedisMemory } from './RedisMemory';
+import { Workers } from './Workers';
+import { gapWords } from './words';
+import './cluster.css';
+
+export function ClusterPanel(): ReactElement {
+  const cluster = useStore((state) => state.cluster);
+  if (!cluster) {
+    return (
+      <EmptyState icon="eye" title="No cluster is attached">
+        Attach to one, and what is stuck there, its queues, workers and memory appear here.
+      </EmptyState>
+    );
+  }
+  const { capabilities, findings, gaps, passed_over, queues, redis, troubles, workers } = cluster;
+  return (
+    <div role="region" aria-label="Cluster" className="cluster-panel" data-testid="cluster-panel" tabIndex={0}>
+      <div className="cluster-columns">
+        <div className="cluster-column">
+          {troubles.map(({ message, hint }) => (
+            <p key={message} className="cluster-trouble" role="status">
+              <Icon name="warning" />
+              <span>
+                {asSentence(message)}. <span className="cluster-dim">{asSentence(hint)}.</span>
+              </span>
+            </p>
+          ))}
+          <Findings findings={findings} />
+          <Part title="Gaps" shown={gaps.length > 0}>
+            <ul>
+              {gaps.toReversed().map((gap) => (
+                <li key={`${gap.from} ${gap.why}`} className="cluster-gap numbers">
+                  {asSentence(gapWords(gap))}.
+                </li>
+              ))}
+            </ul>
+          </Part>
+          {passed_over > 0 && <p className="cluster-dim cluster-line">{plural(passed_over, 'execution')} there are not followed: there are too many.</p>}
+        </div>
+        <div className="cluster-column">
+          <Queues queues={queues} />
+          <Workers workers={workers} />
+          <RedisMemory redis={redis} />
+          <details className="cluster-part cluster-sheet">
+            <summary>Everything this attachment can say to the cluster</summary>
+            <ul data-testid="capabilities">
+              {capabilities.map((each) => (
+                <li key={each}>{each}</li>
+              ))}
+            </ul>
+          </details>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Part({ title, shown, children }: { title: string; shown: boolean; children: ReactNode }): ReactElement | null {
+  if (!shown) return null;
+  return (
+    <section className="cluster-part" aria-label={title}>
+      <h3>{title}</h3>
+      {children}
+    </section>
+  );
+}

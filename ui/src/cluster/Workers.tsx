@@ -1,0 +1,39 @@
+import type { ReactElement } from 'react';
+import type { WorkerView } from '../generated/protocol';
+import { formatMoment, formatRelative, plural } from '../shared/format';
+import { useNow } from '../shared/useNow';
+
+export function Workers({ workers }: { workers: WorkerView[] }): ReactElement {
+  const now = useNow();
+  return (
+    <section className="cluster-part" aria-label="Workers">
+      <h3>Workers</h3>
+      {workers.length === 0 ? (
+        <p className="cluster-none">Workers appear here as soon as something is heard of them.</p>
+      ) : (
+        <table className="cluster-table">
+          <thead>
+            <tr>
+              <th scope="col">Worker</th>
+              <th scope="col">Holds</th>
+              <th scope="col">Last heard of</th>
+            </tr>
+          </thead>
+          <tbody>
+            {workers.map(({ name, holds, last_seen }) => (
+              <tr key={name}>
+                <th scope="row">
+                  <code title={name}>{name}</code>
+                </th>
+                <td className="numbers">{plural(holds, 'message')}</td>
+                <td className="numbers" title={formatMoment(last_seen)}>
+                  {formatRelative(last_seen, now)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,88 @@
+import { fireEvent, render, screen, waitFor } from '@testing-library/react';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Finding } from '../generated/protocol';
+import * as actions from '../state/actions';
+import { INITIAL_STATE, useStore } from '../state/store';
+import { cluster } from '../testing/fixtures';
+import { ClusterPanel } from './ClusterPanel';
+import { LiveBanner } from './LiveBanner';
+
+vi.mock('../state/actions', () => ({ detach: vi.fn(), keepObserved: vi.fn(), openExecution: vi.fn() }));
+
+const STUCK: Finding = {
+  rule: 'barrier_cannot_open',
+  since: 1_000,
+  execution_id: 'x1',
+  node_id: 'all',
+  sentence: 'The join “All” waits for 2 items that no longer come.',
+  evidence: ['exec:x1:all:count is 3 of 5'],
+  advice: 'Run the execution again.',
+};
+
+beforeEach(() => {
+  vi.resetAllMocks();
+  useStore.setState(INITIAL_STATE);
+});
+
+describe('LiveBanner', () => {
+  it('is absent without a cluster', () => {
+    render(<LiveBanner />);
+    expect(screen.queryByTestId('live-banner')).toBeNull();
+  });
+
+  it('says which cluster, that nothing is touched, and what was heard', () => {
+    useStore.setState({ cluster: cluster({ dropped: 7, gaps: [{ from: 0, until: 1, dropped: 7, why: 'too slow' }] }) });
+    render(<LiveBanner />);
+    const banner = screen.getByTestId('live-banner');
+    for (const words of ['LIVE', 'production', 'read only', 'Runeglass workers', '1,234 heard, 7 dropped', '1 gap']) {
+      expect(banner.textContent).toContain(words);
+    }
+    expect(banner.className).toContain('cluster-red');
+  });
+
+  it('records and detaches', () => {
+    useStore.setState({ cluster: cluster() });
+    render(<LiveBanner />);
+    fireEvent.click(screen.getByTestId('live-record'));
+    expect(actions.keepObserved).toHaveBeenCalledWith(true);
+    fireEvent.click(screen.getByTestId('live-detach'));
+    expect(actions.detach).toHaveBeenCalled();
+  });
+});
+
+describe('ClusterPanel', () => {
+  it('says what would appear', () => {
+    useStore.setState({ cluster: cluster() });
+    render(<ClusterPanel />);
+    const text = screen.getByTestId('cluster-panel').textContent;
+    for (const words of ['Nothing is stuck', 'appear here after the first look', 'Redis: GET, SCAN']) expect(text).toContain(words);
+  });
+
+  it('puts what is wrong first and leads to it', async () => {
+    useStore.setState({ cluster: cluster({ findings: [STUCK] }) });
+    render(<ClusterPanel />);
+    const [finding] = screen.getByTestId('findings').children;
+    for (const words of ['Join cannot open', 'The join “All” waits', 'Run the execution again.', 'exec:x1:all:count']) {
+      expect(finding?.textContent).toContain(words);
+    }
+    fireEvent.click(screen.getByText(/The join “All”/));
+    await waitFor(() => expect(useStore.getState().selectedNode).toBe('all'));
+    expect(actions.openExecution).toHaveBeenCalledWith('x1');
+  });
+
+  it('tells queues, workers and memory in numbers and words', () => {
+    const families = [{ pattern: 'exec:*:context', keys: 12, bytes: 2_048, without_end: 3 }];
+    useStore.setState({
+      cluster: cluster({
+        queues: [{ name: 'workflow.execution', messages: 40, consumers: 0, growth: 2 }],
+        workers: [{ name: 'w1', holds: 2, last_seen: 0 }],
+        redis: { version: '7.0', used_bytes: 1_000_000, families },
+      }),
+    });
+    render(<ClusterPanel />);
+    const cells = screen.getAllByRole('row').map((row) => row.textContent);
+    expect(cells).toContain('workflow.execution40 none+2.0 /s growing');
+    expect(cells.find((text) => text?.startsWith('w12 messages'))).toBeTruthy();
+    expect(cells).toContain('exec:*:context122.0 kB 3');
+  });
+});

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { gapWords, growthWords } from './words';
+
+const queue = (growth: number, messages = 5): Parameters<typeof growthWords>[0] => ({ name: 'q', messages, consumers: 1, growth });
+
+describe('growthWords', () => {
+  it.each([
+    [queue(12.4), '+12 /s', 'growing'],
+    [queue(0.25), '+0.3 /s', 'growing'],
+    [queue(-3), '−3.0 /s', 'emptying'],
+    [queue(0), '±0 /s', 'steady'],
+    [queue(0, 0), '±0 /s', 'empty'],
+  ])('says it with sign and word', (view, sign, word) => {
+    expect(growthWords(view)).toEqual({ sign, word });
+  });
+});
+
+describe('gapWords', () => {
+  it('tells how long and how much', () => {
+    expect(gapWords({ from: 0, until: 61_000, dropped: 2, why: 'too slow' })).toMatch(/^\d\d:\d\d:00 to \d\d:\d\d:01, 2 messages missing: too slow$/);
+    expect(gapWords({ from: 0, until: null, dropped: 0, why: 'no connection' })).toMatch(/^since \d\d:\d\d:00: no connection$/);
+  });
+});

@@ -1,0 +1,48 @@
+/** A cluster in words. */
+import type { ClusterDialect, ClusterView, Gap, QueueView, Rule } from '../generated/protocol';
+import { formatCount, formatSeconds, plural } from '../shared/format';
+
+export function dialectWords(dialect: ClusterDialect | null): string {
+  switch (dialect) {
+    case 'runeglass':
+      return 'Runeglass workers';
+    case 'rune':
+      return 'Rune services';
+    case null:
+      return 'nothing heard yet that tells whose workers they are';
+  }
+}
+
+export const RULE_WORDS: { [K in Rule]: string } = {
+  barrier_cannot_open: 'Join cannot open',
+  counted_twice: 'Counted twice',
+  shared_counter: 'Shared counter',
+  several_completions: 'Several ends',
+  early_completion: 'Ended too early',
+  overdue_timer: 'Overdue timer',
+  lost_resume: 'Lost resume',
+  no_consumer: 'No consumer',
+  discarded: 'Messages lost',
+  slow_item: 'Slow item',
+};
+
+/** Less than this a second is noise. */
+const STEADY = 0.05;
+
+/** With sign and word: +12.5 a second, growing. */
+export function growthWords({ growth, messages }: QueueView): { sign: string; word: string } {
+  const rate = Math.abs(growth) < 10 ? Math.abs(growth).toFixed(1) : formatCount(Math.round(Math.abs(growth)));
+  if (growth > STEADY) return { sign: `+${rate} /s`, word: 'growing' };
+  if (growth < -STEADY) return { sign: `−${rate} /s`, word: 'emptying' };
+  return { sign: '±0 /s', word: messages === 0 ? 'empty' : 'steady' };
+}
+
+export function heardWords({ heard, dropped }: ClusterView): string {
+  return `${formatCount(heard)} heard, ${formatCount(dropped)} dropped`;
+}
+
+export function gapWords({ from, until, dropped, why }: Gap): string {
+  const when = until === null ? `since ${formatSeconds(from)}` : `${formatSeconds(from)} to ${formatSeconds(until)}`;
+  const lost = dropped === 0 ? '' : `, ${plural(dropped, 'message')} missing`;
+  return `${when}${lost}: ${why}`;
+}
