@@ -1,5 +1,5 @@
 /** Keeps what a node has put out: from the next run on it answers with that, and does nothing else. */
-import { type ReactElement, useEffect } from 'react';
+import { type ReactElement, useLayoutEffect } from 'react';
 import type { FiringView, Node } from '../generated/protocol';
 import { IconButton } from '../shared/Button';
 import { opensLevel } from '../shared/kinds';
@@ -39,7 +39,8 @@ export function PinButtons({ node, firing }: Props): ReactElement {
 
 /** P at whatever is shown of the node. */
 export function usePinKey(node: Node, firing: FiringView | null): void {
-  useEffect(() => {
+  // With the button, not a moment after it: whoever sees it may press the key.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== 'p' || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
       if ((event.target as HTMLElement).closest('input, textarea, select, dialog')) return;
