@@ -9,11 +9,11 @@ use lapin::{
         BasicAckOptions, BasicConsumeOptions, BasicPublishOptions, BasicQosOptions, ConfirmSelectOptions,
         QueueDeclareOptions,
     },
-    types::FieldTable,
+    types::{FieldTable, ShortString},
 };
 use redis::{Script, aio::MultiplexedConnection};
 use session::ClusterAddress;
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, task::JoinSet};
 
 const CONSUMERS: usize = 2;
 const PREFETCH: u16 = 128;
@@ -27,38 +27,48 @@ pub async fn measure(address: &ClusterAddress, items: usize) -> Result<f64, anyh
     let channel = connection.create_channel().await?;
     channel.confirm_select(ConfirmSelectOptions::default()).await?;
     let queue = QueueDeclareOptions { durable: true, auto_delete: true, ..QueueDeclareOptions::default() };
-    channel.queue_declare("bench.skeleton".into(), queue, FieldTable::default()).await?;
+    // The broker names it: one of the same name may still be on its way out.
+    let queue = channel.queue_declare("".into(), queue, FieldTable::default()).await?.name().clone();
     let redis = redis::Client::open(address.redis.as_str())?.get_multiplexed_async_connection().await?;
     let (done, mut arrived) = mpsc::channel(1_000);
+    let mut consumers = JoinSet::new();
     for _ in 0..CONSUMERS {
-        let (url, redis, done) = (address.amqp.clone(), redis.clone(), done.clone());
-        let connection = Connection::connect(&url, ConnectionProperties::default()).await?;
-        tokio::spawn(consume(connection, redis, done));
+        let connection = Connection::connect(&address.amqp, ConnectionProperties::default()).await?;
+        consumers.spawn(consume(connection, queue.clone(), redis.clone(), done.clone()));
     }
     let began = tokio::time::Instant::now();
     let body = vec![b'i'; BYTES];
     for first in (0..items).step_by(WINDOW) {
         let mut confirmations = Vec::with_capacity(WINDOW);
         for _ in first..items.min(first + WINDOW) {
-            confirmations.push(publish(&channel, &body).await?);
+            confirmations.push(publish(&channel, &queue, &body).await?);
         }
         try_join_all(confirmations).await?;
     }
     for _ in 0..items {
-        arrived.recv().await.ok_or_else(|| anyhow::anyhow!("the consumers have stopped"))?;
+        tokio::select! {
+            _ = arrived.recv() => {}
+            Some(ended) = consumers.join_next() => {
+                ended??;
+                anyhow::bail!("a consumer has stopped");
+            }
+        }
     }
     Ok(2.0 * items as f64 / began.elapsed().as_secs_f64())
 }
 
-async fn publish(channel: &Channel, body: &[u8]) -> Result<lapin::PublisherConfirm, lapin::Error> {
+async fn publish(
+    channel: &Channel,
+    queue: &ShortString,
+    body: &[u8],
+) -> Result<lapin::PublisherConfirm, lapin::Error> {
     let properties = BasicProperties::default().with_delivery_mode(2);
-    channel
-        .basic_publish("".into(), "bench.skeleton".into(), BasicPublishOptions::default(), body, properties)
-        .await
+    channel.basic_publish("".into(), queue.clone(), BasicPublishOptions::default(), body, properties).await
 }
 
 async fn consume(
     connection: Connection,
+    queue: ShortString,
     redis: MultiplexedConnection,
     done: mpsc::Sender<()>,
 ) -> Result<(), anyhow::Error> {
@@ -66,8 +76,7 @@ async fn consume(
     channel.basic_qos(PREFETCH, BasicQosOptions::default()).await?;
     channel.confirm_select(ConfirmSelectOptions::default()).await?;
     let options = BasicConsumeOptions::default();
-    let consumer =
-        channel.basic_consume("bench.skeleton".into(), "".into(), options, FieldTable::default()).await?;
+    let consumer = channel.basic_consume(queue.clone(), "".into(), options, FieldTable::default()).await?;
     let script =
         Script::new("redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) return redis.call('EXPIRE', KEYS[1], 60)");
     let each = async |message: Result<Delivery, lapin::Error>| -> Result<(), anyhow::Error> {
@@ -76,7 +85,7 @@ async fn consume(
         let mut call = script.key("bench:skeleton");
         let _: i64 = call.arg(message.delivery_tag).arg(&message.data[..]).invoke_async(&mut redis).await?;
         if message.data.first() == Some(&b'i') {
-            publish(&channel, &[b'a'; BYTES]).await?.await?;
+            publish(&channel, &queue, &[b'a'; BYTES]).await?.await?;
         } else {
             done.send(()).await?;
         }
