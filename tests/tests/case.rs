@@ -87,7 +87,7 @@ async fn hostile_files_are_refused() {
         ("two", "INSERT INTO executions SELECT 99, 'other', 1, 1, summary FROM executions"),
         ("nobody", "DELETE FROM executions"),
         ("no events", "DELETE FROM events"),
-        ("gap", "DELETE FROM events WHERE seq = 4"),
+        ("gap", "DELETE FROM events WHERE seq = (SELECT min(seq) FROM events WHERE seq >= 4)"),
         ("not JSON", &format!("{event} '{{' WHERE seq = 3")),
         ("unknown event", &format!("{event} '{{\"node_danced\":{{}}}}' WHERE seq = 3")),
         ("deep", &format!("{event} '{}' WHERE seq = 3", "[".repeat(100_000))),

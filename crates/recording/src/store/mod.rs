@@ -10,6 +10,7 @@ mod notes;
 mod observed;
 mod pack;
 mod payloads;
+mod rows;
 mod search;
 mod seek;
 mod side;
@@ -24,7 +25,8 @@ use protocol::{
 use sqlx::{
     AssertSqlSafe, Connection, Row, Sqlite, SqliteConnection, SqlitePool,
     sqlite::{
-        SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
+        SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow,
+        SqliteSynchronous,
     },
 };
 use tokio::sync::Mutex;
@@ -55,6 +57,10 @@ struct Writer {
 
 /// Rows per statement: enough to make the statement's cost vanish, far below SQLite's limit of variables.
 const ROWS_PER_INSERT: usize = 128;
+
+/// Pages in the log beside the file before they are moved into the file, by whoever writes at that moment. What is in
+/// the log is as durable; a large run is not kept waiting for it again and again.
+const LOG_PAGES: &str = "8192";
 
 static FULL_INSERT: LazyLock<String> = LazyLock::new(|| insert_of(ROWS_PER_INSERT));
 
@@ -91,6 +97,7 @@ impl Store {
                     .clone()
                     .journal_mode(SqliteJournalMode::Wal)
                     .synchronous(SqliteSynchronous::Full)
+                    .pragma("wal_autocheckpoint", LOG_PAGES)
                     .foreign_keys(false);
                 let connection = SqliteConnection::connect_with(&options).await.map_err(wrap)?;
                 Some(Mutex::new(Writer {
@@ -161,21 +168,31 @@ impl Store {
                      WHERE x.execution_id = ? AND e.seq > ? ORDER BY e.seq";
         let query = sqlx::query(query).bind(execution.as_str()).bind(position.cast_signed());
         let rows = query.fetch_all(&self.readers).await.map_err(wrap)?;
-        let mut events = Vec::with_capacity(rows.len());
-        let mut loaded: HashMap<String, Payload> = HashMap::new();
-        for row in &rows {
-            // A file from elsewhere may hold anything, text that is none among it.
-            let mut fact: Fact = self.decode(row.try_get::<&str, _>(2).map_err(wrap)?)?;
-            for payload in fact.payloads_mut() {
-                if let Some(hash) = payload.referred().map(str::to_owned) {
-                    *payload = self.payload(hash, &mut loaded).await?;
-                }
-            }
-            let seq = row.try_get::<i64, _>(0).map_err(wrap)?.unsigned_abs();
-            let at = row.try_get(1).map_err(wrap)?;
-            events.push(Event { execution_id: execution.clone(), seq, at, fact });
+        let mut events = self.read_rows(execution, &rows)?;
+        events.retain(|event| event.seq > position);
+        self.make_whole(&mut events).await?;
+        Ok(events)
+    }
+
+    /// The events in rows of number, moment and text.
+    fn read_rows(&self, execution: &ExecutionId, rows: &[SqliteRow]) -> Result<Vec<Event>, StoreError> {
+        let mut events = Vec::with_capacity(2 * rows.len());
+        for row in rows {
+            events.extend(self.read_row(execution, row)?);
         }
         Ok(events)
+    }
+
+    /// A file from elsewhere may hold anything, text that is none among it.
+    fn read_row(
+        &self,
+        execution: &ExecutionId,
+        row: &SqliteRow,
+    ) -> Result<impl Iterator<Item = Event> + use<>, StoreError> {
+        let wrap = |error| StoreError::from_sqlx(&self.path, error);
+        let seq = row.try_get::<i64, _>(0).map_err(wrap)?.unsigned_abs();
+        let (at, body) = (row.try_get(1).map_err(wrap)?, row.try_get::<&str, _>(2).map_err(wrap)?);
+        rows::read(execution, seq, at, body).map_err(|error| self.unreadable(&error))
     }
 
     /// What has to do with a key: what happened outside of every fan-out, and in the outermost item of it. Others may
@@ -200,11 +217,7 @@ impl Store {
             .fetch_all(&self.readers)
             .await
             .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
-        let mut events = Vec::with_capacity(rows.len());
-        for row in &rows {
-            let (seq, fact) = (row.get::<i64, _>(0).unsigned_abs(), self.decode(row.get::<&str, _>(2))?);
-            events.push(Event { execution_id: execution.clone(), seq, at: row.get(1), fact });
-        }
+        let mut events = self.read_rows(execution, &rows)?;
         self.make_whole(&mut events).await?;
         Ok(events)
     }
@@ -231,8 +244,11 @@ impl Store {
     }
 
     fn decode<T: serde::de::DeserializeOwned>(&self, text: &str) -> Result<T, StoreError> {
-        serde_json::from_str(text)
-            .map_err(|error| StoreError::Damaged { path: self.path.clone(), detail: error.to_string() })
+        serde_json::from_str(text).map_err(|error| self.unreadable(&error))
+    }
+
+    fn unreadable(&self, error: &serde_json::Error) -> StoreError {
+        StoreError::Damaged { path: self.path.clone(), detail: error.to_string() }
     }
 }
 
@@ -258,14 +274,15 @@ impl Writer {
                 | Fact::Gathered(_) => {}
             }
         }
-        for chunk in events.chunks(ROWS_PER_INSERT) {
-            let mut encoded = Vec::with_capacity(chunk.len());
-            for event in chunk {
-                let body = payloads.encode(&mut transaction, &event.fact).await?;
-                let row = execution_row(&mut transaction, rows, &event.execution_id).await?;
-                encoded.push((row, event.seq.cast_signed(), event.at, body));
+        let mut written = rows::rows(events).peekable();
+        while written.peek().is_some() {
+            let mut encoded = Vec::with_capacity(ROWS_PER_INSERT);
+            for written in written.by_ref().take(ROWS_PER_INSERT) {
+                let body = payloads.encode(&mut transaction, written).await?;
+                let row = execution_row(&mut transaction, rows, &written.event.execution_id).await?;
+                encoded.push((row, written.event.seq.cast_signed(), written.event.at, body));
             }
-            let insert = match chunk.len() {
+            let insert = match encoded.len() {
                 ROWS_PER_INSERT => sqlx::query(FULL_INSERT.as_str()),
                 rows => sqlx::query(AssertSqlSafe(insert_of(rows))).persistent(false),
             };

@@ -2,10 +2,13 @@
 
 use std::collections::HashSet;
 
-use protocol::{Fact, Payload, REFERENCE};
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use protocol::{Fact, NodeStarted, Payload, REFERENCE};
+use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 
-use super::pack;
+use super::{
+    pack,
+    rows::{Row, written},
+};
 
 /// Smaller payloads stay in the event: a row of their own would cost more than it saves.
 const INLINE_BYTES: usize = 1024;
@@ -18,25 +21,31 @@ const REMEMBERED: usize = 100_000;
 pub struct Interned(HashSet<String>);
 
 impl Interned {
-    /// The fact as text, with its large payloads stored elsewhere.
+    /// A row as text, with its large payloads stored elsewhere.
     pub async fn encode(
         &mut self,
         connection: &mut SqliteConnection,
-        fact: &Fact,
+        row: Row<'_>,
     ) -> Result<String, sqlx::Error> {
-        let body = written(fact)?;
+        let unwritable = |error| sqlx::Error::Encode(Box::new(error));
+        let Row { event, began } = row;
+        let body = written(&event.fact, began).map_err(unwritable)?;
         // What is short as a whole has short payloads only.
         let is_plain = body.len() <= INLINE_BYTES && !body.contains(REFERENCE);
-        if is_plain || fact.payloads().all(|payload| payload.stays_inline(INLINE_BYTES)) {
+        if is_plain || row.payloads().all(|payload| payload.stays_inline(INLINE_BYTES)) {
             return Ok(body);
         }
-        let mut fact = fact.clone();
-        for payload in fact.payloads_mut() {
+        let (mut fact, mut began): (Fact, Option<NodeStarted>) = (event.fact.clone(), began.cloned());
+        let mut payloads = fact.payloads_mut();
+        if let Some(NodeStarted { parameters, input, .. }) = &mut began {
+            payloads.extend(parameters.iter_mut().chain(input));
+        }
+        for payload in payloads {
             if !payload.stays_inline(INLINE_BYTES) {
                 self.intern(connection, payload).await?;
             }
         }
-        written(&fact)
+        written(&fact, began.as_ref()).map_err(unwritable)
     }
 
     /// Replaces a payload by its marker and stores it if it is new.
@@ -62,15 +71,6 @@ impl Interned {
         *payload = payload.reference();
         Ok(())
     }
-}
-
-/// Room for the text of most facts.
-const USUAL_BYTES: usize = 512;
-
-fn written(fact: &Fact) -> Result<String, sqlx::Error> {
-    let mut text = Vec::with_capacity(USUAL_BYTES);
-    serde_json::to_writer(&mut text, fact).map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
-    String::from_utf8(text).map_err(|error| sqlx::Error::Encode(Box::new(error)))
 }
 
 /// The hashes in the markers of an event, as it is stored. Somebody's data may look like a marker; that does no harm

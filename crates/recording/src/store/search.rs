@@ -1,7 +1,7 @@
 //! Looking for words and paths in what was recorded: candidates come from the index, or one after the other from the
 //! log where no index helps; each is looked at before it counts.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use protocol::{Event, ExecutionId, ExecutionSummary, Fact, Filter, Firing, Found, Hit, LineageKey, Search};
 use serde_json::Value;
@@ -137,8 +137,7 @@ impl Store {
         };
         let (mut hits, mut titles) = (Vec::new(), Titles::new());
         for _ in 0..MOST_LOOKED_AT.div_ceil(CHUNK as usize) {
-            let candidates = self.log_rows(&search.filter, before).await?;
-            let is_last = candidates.len() < CHUNK as usize;
+            let (candidates, is_last) = self.log_rows(&search.filter, before).await?;
             for (row, event) in candidates {
                 before = (row, event.seq.cast_signed());
                 let title = self.title(&search.filter, event.execution_id.as_str(), &mut titles).await?;
@@ -156,12 +155,17 @@ impl Store {
         Ok((hits, Some(Cursor::Log(before.0, before.1))))
     }
 
-    /// Events before a place in the log, with the row of their execution.
-    async fn log_rows(&self, filter: &Filter, before: (i64, i64)) -> Result<Vec<(i64, Event)>, StoreError> {
+    /// Events before a place in the log, with the row of their execution, and whether they are the last.
+    async fn log_rows(
+        &self,
+        filter: &Filter,
+        before: (i64, i64),
+    ) -> Result<(Vec<(i64, Event)>, bool), StoreError> {
         let mut query = QueryBuilder::<Sqlite>::new(
-            "SELECT e.execution, x.execution_id, e.seq, e.at, e.body FROM events e \
-             JOIN executions x ON x.id = e.execution WHERE (e.execution, e.seq) < (",
+            "SELECT e.seq, e.at, e.body, e.execution, x.execution_id FROM events e \
+             JOIN executions x ON x.id = e.execution WHERE (e.execution, e.seq) <= (",
         );
+        // The one before may be in the same row.
         query.push_bind(before.0).push(", ").push_bind(before.1).push(")");
         list::push_filter(&mut query, filter);
         query.push(" ORDER BY e.execution DESC, e.seq DESC LIMIT ").push_bind(CHUNK);
@@ -170,12 +174,14 @@ impl Store {
             .fetch_all(&self.readers)
             .await
             .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
-        let event = |row: &sqlx::sqlite::SqliteRow| {
-            let fact = self.decode(row.get::<&str, _>(4))?;
-            let (execution_id, seq) = (ExecutionId::from(row.get::<&str, _>(1)), row.get::<i64, _>(2));
-            Ok((row.get(0), Event { execution_id, seq: seq.unsigned_abs(), at: row.get(3), fact }))
-        };
-        rows.iter().map(event).collect()
+        let mut found = Vec::with_capacity(2 * rows.len());
+        for row in &rows {
+            let (execution, id) = (row.get(3), ExecutionId::from(row.get::<&str, _>(4)));
+            let mut events: Vec<Event> = self.read_row(&id, row)?.collect();
+            events.retain(|event| (execution, event.seq.cast_signed()) < before);
+            found.extend(events.into_iter().rev().map(|event| (execution, event)));
+        }
+        Ok((found, rows.len() < CHUNK as usize))
     }
 
     /// The events at candidates of one execution, by their place in it; none where the filter leaves it out.
@@ -189,24 +195,20 @@ impl Store {
         let Some((row, title)) = self.title(&search.filter, execution, titles).await? else {
             return Ok(HashMap::new());
         };
-        let places: Vec<i64> = together.iter().map(|(_, _, seq)| *seq).collect();
-        let places = serde_json::to_string(&places).map_err(|error| StoreError::query(error.to_string()))?;
-        let query = "SELECT seq, at, body FROM json_each(?2) AS place \
-                     JOIN events ON execution = ?1 AND seq = place.value";
+        let places: HashSet<i64> = together.iter().map(|(_, _, seq)| *seq).collect();
+        let serialized =
+            serde_json::to_string(&places).map_err(|error| StoreError::query(error.to_string()))?;
+        let query = "SELECT DISTINCT seq, at, body FROM json_each(?2) AS place \
+                     JOIN events ON execution = ?1 AND seq IN (place.value, place.value + 1)";
         let rows = sqlx::query(query)
             .bind(row)
-            .bind(places)
+            .bind(serialized)
             .fetch_all(&self.readers)
             .await
             .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
-        let mut events = HashMap::with_capacity(rows.len());
-        for row in &rows {
-            let (seq, fact) = (row.get::<i64, _>(0), self.decode(row.get::<&str, _>(2))?);
-            let execution_id = ExecutionId::from(execution.as_str());
-            let event = Event { execution_id, seq: seq.unsigned_abs(), at: row.get(1), fact };
-            events.insert(seq, (event, title.clone()));
-        }
-        Ok(events)
+        let events = self.read_rows(&ExecutionId::from(execution.as_str()), &rows)?;
+        let by_place = |event: Event| (event.seq.cast_signed(), (event, title.clone()));
+        Ok(events.into_iter().map(by_place).filter(|(seq, _)| places.contains(seq)).collect())
     }
 
     async fn judge(

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use protocol::{Event, ExecutionId, ExecutionView, Fact, Millis};
+use protocol::{Event, ExecutionId, ExecutionView, Millis};
 use sqlx::{Row, SqliteConnection};
 
 use super::{Store, StoreError, pack};
@@ -78,12 +78,16 @@ impl Store {
         position: u64,
     ) -> Result<Option<(Millis, u64)>, StoreError> {
         let Some(known) = self.known(execution).await? else { return Ok(None) };
-        let found = sqlx::query("SELECT at FROM events WHERE execution = ? AND seq = ?")
-            .bind(known.row)
-            .bind(position.cast_signed())
-            .fetch_optional(&self.readers)
-            .await
-            .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
+        if position == 0 {
+            return Ok(None);
+        }
+        let found =
+            sqlx::query("SELECT at FROM events WHERE execution = ? AND seq >= ? ORDER BY seq LIMIT 1")
+                .bind(known.row)
+                .bind(position.cast_signed())
+                .fetch_optional(&self.readers)
+                .await
+                .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
         Ok(found.map(|row| (row.get(0), known.last)))
     }
 
@@ -112,17 +116,14 @@ impl Store {
         let rows = sqlx::query(query)
             .bind(row)
             .bind(after.cast_signed())
-            .bind(upto.cast_signed())
+            // The last one may be in the row of the one behind it.
+            .bind(upto.saturating_add(1).cast_signed())
             .fetch_all(&self.readers)
             .await
             .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
-        let event = |row: &sqlx::sqlite::SqliteRow| {
-            let body = row.try_get(2).map_err(|error| StoreError::from_sqlx(&self.path, error))?;
-            let fact: Fact = self.decode(body)?;
-            let seq = row.get::<i64, _>(0).unsigned_abs();
-            Ok(Event { execution_id: execution.clone(), seq, at: row.get(1), fact })
-        };
-        rows.iter().map(event).collect()
+        let mut events = self.read_rows(execution, &rows)?;
+        events.retain(|event| (after + 1..=upto).contains(&event.seq));
+        Ok(events)
     }
 
     /// Puts the payloads in the place of their markers.
@@ -136,10 +137,12 @@ impl Store {
         Ok(())
     }
 
-    /// The hash of an event as it is stored, with its moment: had the execution gone otherwise before it, it would
+    /// The hash of the row that an event is in, with its moment: had the execution gone otherwise before it, it would
     /// hardly be the same to the millisecond.
     pub(super) async fn proof(&self, row: i64, seq: u64) -> Result<Option<String>, StoreError> {
-        let found = sqlx::query("SELECT at || ' ' || body FROM events WHERE execution = ? AND seq = ?")
+        let query =
+            "SELECT at || ' ' || body FROM events WHERE execution = ? AND seq >= ? ORDER BY seq LIMIT 1";
+        let found = sqlx::query(query)
             .bind(row)
             .bind(seq.cast_signed())
             .fetch_optional(&self.readers)
@@ -151,7 +154,8 @@ impl Store {
     /// The same for one event of each of several executions, by their rows.
     pub(super) async fn proofs(&self, places: &[[i64; 2]]) -> Result<HashMap<i64, String>, StoreError> {
         let query = "SELECT e.execution, e.at || ' ' || e.body FROM json_each(?) AS place JOIN events e \
-                     ON e.execution = place.value ->> 0 AND e.seq = place.value ->> 1";
+                     ON e.execution = place.value ->> 0 AND e.seq = (SELECT min(seq) FROM events \
+                     WHERE execution = place.value ->> 0 AND seq >= place.value ->> 1)";
         let places = serde_json::to_string(places).map_err(|error| StoreError::query(error.to_string()))?;
         let rows = sqlx::query(query)
             .bind(places)

@@ -1,0 +1,1 @@
+-- Format 5: a firing that ended in the step it began in is one row (see rows.rs). The tables are as they were.
