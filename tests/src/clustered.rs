@@ -5,10 +5,11 @@ use std::{sync::Arc, time::Duration};
 
 use cluster::{Client, Queue, Topology, Worker, WorkerOptions};
 use engine::Plan;
+use futures::{Stream, StreamExt};
 use lapin::{
     Connection, ConnectionProperties,
-    options::{BasicAckOptions, BasicGetOptions},
-    types::AMQPValue,
+    options::{BasicAckOptions, BasicConsumeOptions, BasicGetOptions, QueueBindOptions, QueueDeclareOptions},
+    types::{AMQPValue, FieldTable},
 };
 use protocol::{Event, Payload};
 use runtime::{Clock, Start, Workshop};
@@ -62,6 +63,32 @@ impl Servers {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         panic!("{} of {count} messages came to {name}", found.len());
+    }
+
+    /// Copies of everything that is sent under a key from now on, as JSON.
+    pub async fn copies(&self, exchange: &str, key: &str) -> impl Stream<Item = Value> + use<> {
+        let connection = Connection::connect(&self.rabbit.url, ConnectionProperties::default()).await;
+        let connection = connection.expect("connects");
+        let channel = connection.create_channel().await.expect("a channel");
+        let own = QueueDeclareOptions { auto_delete: true, ..QueueDeclareOptions::default() };
+        let queue = channel.queue_declare("".into(), own, FieldTable::default()).await.expect("declared");
+        let bind = QueueBindOptions::default();
+        let bound = channel.queue_bind(
+            queue.name().clone(),
+            exchange.into(),
+            key.into(),
+            bind,
+            FieldTable::default(),
+        );
+        bound.await.expect("bound");
+        let listen = BasicConsumeOptions { no_ack: true, ..BasicConsumeOptions::default() };
+        let consumer =
+            channel.basic_consume(queue.name().clone(), "".into(), listen, FieldTable::default()).await;
+        consumer.expect("listens").map(move |message| {
+            // Without it nothing comes any more.
+            let _heard_through = &connection;
+            serde_json::from_slice(&message.expect("a message").data).expect("messages are JSON")
+        })
     }
 
     pub async fn client(&self, prefix: &str, clock: Clock) -> Client {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cluster::{Appended, Kind, Letter, Log, Looks, Post, Queue, Step, Topology};
+use futures::StreamExt;
 use protocol::{ExecutionId, Fact, Lineage, TimedOut};
 use runeglass_tests::{
     clustered::{Crew, Servers},
@@ -98,6 +99,29 @@ async fn nonsense_is_parked_with_the_reason_and_work_goes_on() {
     let completion: Value = serde_json::from_slice(&completions[0].0).expect("JSON");
     assert_eq!((&completion["execution_id"], &completion["status"]), (&json!("good"), &json!("completed")));
     assert_eq!(completion["final_context"]["$say"]["message"], "Ada");
+    crew.close().await;
+}
+
+/// Whoever started the execution may look for something of its own in what follows.
+#[tokio::test(flavor = "multi_thread")]
+async fn unknown_fields_of_a_start_travel_with_every_message() {
+    let servers = Servers::start();
+    let crew = Crew::start(&servers, "odd.").await;
+    let topology = Topology::new("odd.");
+    let copies = servers.copies(&topology.exchange(), &topology.queue(Queue::Execution)).await;
+    let post = Post::open(&servers.rabbit.url, topology).await.expect("connects");
+    let mut start = foreign("odd", "start");
+    start["attempt"] = json!("not ours");
+    post.send(&[Letter::new(Queue::Execution, start.to_string().into_bytes())]).await.expect("sent");
+    servers.take("odd.", Queue::Completion, 1).await;
+    // The start itself, and one message for each of the two nodes.
+    let seen: Vec<Value> = copies.take(3).collect().await;
+    for message in &seen[1..] {
+        assert_eq!(message["from_elsewhere"], true, "{message}");
+        assert_eq!(message["attempt"], 1, "{message}");
+    }
+    let nodes: Vec<&Value> = seen.iter().map(|message| &message["current_node"]).collect();
+    assert_eq!(nodes, ["start", "start", "say"]);
     crew.close().await;
 }
 

@@ -139,10 +139,7 @@ impl Desk {
         if messages.is_empty() {
             return Ok(Vec::new());
         }
-        let (workflow_id, definition, plan) = {
-            let replica = execution.replica().await;
-            (replica.workflow_id.clone(), replica.definition.clone(), Arc::clone(replica.ledger.plan()))
-        };
+        let common = execution.replica().await.common();
         let mut referred = HashMap::new();
         for payload in messages.iter().flat_map(|(message, _)| wire::referred(message)) {
             referred.entry(payload.hash()).or_insert(payload);
@@ -150,7 +147,7 @@ impl Desk {
         let fresh = execution.not_kept(referred);
         insist("keep payloads", || self.log.keep(&execution.id, &fresh)).await?;
         let letter = |(message, from): &(Message, Option<NodeId>)| {
-            let body = wire::work(&workflow_id, &definition, &plan, message, from.as_ref(), resumed)?;
+            let body = wire::work(&common, message, from.as_ref(), resumed)?;
             Ok(Letter::new(Queue::Execution, body))
         };
         messages.iter().map(letter).collect()

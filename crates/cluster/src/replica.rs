@@ -1,16 +1,21 @@
 //! A worker's copy of what is under way in an execution, folded from the log. Every copy opens the same messages at
 //! the same facts, so whoever wrote a fact knows what to publish, and everybody else that it is not theirs to publish.
 
+use std::sync::Arc;
+
 use engine::{Ledger, Message, StatusFold};
 use protocol::{CompletionMessage, Event, Fact, Payload, StatusLine, WorkflowId};
 
-use crate::ClusterError;
+use serde_json::{Map, Value};
+
+use crate::{ClusterError, wire::Common};
 
 pub struct Replica {
     pub ledger: Ledger,
     statuses: StatusFold,
     pub workflow_id: WorkflowId,
-    pub definition: Payload,
+    definition: Payload,
+    other: Arc<Map<String, Value>>,
     /// Once the execution has ended.
     pub completion: Option<CompletionMessage>,
 }
@@ -43,8 +48,19 @@ impl Replica {
             statuses: StatusFold::default(),
             workflow_id: start.workflow_id.clone(),
             definition: start.definition.clone(),
+            other: Arc::new(start.other.clone()),
             completion: None,
         })
+    }
+
+    /// What its messages have in common.
+    pub fn common(&self) -> Common {
+        Common {
+            workflow_id: self.workflow_id.clone(),
+            definition: self.definition.clone(),
+            plan: Arc::clone(self.ledger.plan()),
+            other: Arc::clone(&self.other),
+        }
     }
 
     /// Takes in what others have written, and make known themselves.

@@ -1,10 +1,13 @@
 //! Messages as they travel: the shapes of the seeds, with an id, and with large values by reference.
 
+use std::sync::Arc;
+
 use engine::{Context, Message, Plan};
 use protocol::{
     ExecutionId, Frame, MessageId, Millis, NodeExecutionMessage, NodeId, Payload, TimedOut, WorkflowId,
 };
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Map, Value};
 
 use crate::{ClusterError, log::INLINE_BYTES};
 
@@ -50,7 +53,13 @@ struct Work<'w> {
     attempt: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     resumed: Option<Millis>,
+    /// What somebody else wrote when starting the execution, and nobody here knows the meaning of.
+    #[serde(flatten)]
+    other: &'w Map<String, Value>,
 }
+
+/// Names of a message of ours that one that starts an execution has no use for.
+const OWN_NAMES: [&str; 3] = ["message_id", "attempt", "resumed"];
 
 struct Shortened<'w>(&'w Context);
 
@@ -67,15 +76,22 @@ impl Serialize for Shortened<'_> {
     }
 }
 
+/// What all messages of an execution have in common.
+pub struct Common {
+    pub workflow_id: WorkflowId,
+    pub definition: Payload,
+    pub plan: Arc<Plan>,
+    pub other: Arc<Map<String, Value>>,
+}
+
 /// A message of the engine, ready to be sent.
 pub fn work(
-    workflow_id: &WorkflowId,
-    definition: &Payload,
-    plan: &Plan,
+    common: &Common,
     message: &Message,
     from: Option<&NodeId>,
     resumed: Option<Millis>,
 ) -> Result<Vec<u8>, ClusterError> {
+    let Common { workflow_id, definition, plan, other } = common;
     let work = Work {
         workflow_id,
         execution_id: &message.execution_id,
@@ -90,6 +106,7 @@ pub fn work(
         message_id: &message.id,
         attempt: message.attempt,
         resumed,
+        other,
     };
     serde_json::to_vec(&work).map_err(ClusterError::unwritable)
 }
@@ -146,7 +163,10 @@ pub fn check_place(plan: &Plan, message: &Message, ticket: &Ticket) -> Result<()
 
 /// A message by which somebody else starts an execution.
 pub fn start(body: &[u8]) -> Result<NodeExecutionMessage, Unfit> {
-    let message: NodeExecutionMessage = read(body)?;
+    let mut message: NodeExecutionMessage = read(body)?;
+    for name in OWN_NAMES {
+        message.other.shift_remove(name);
+    }
     if message.lineage_stack.is_empty() {
         return Ok(message);
     }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::{
     EdgeId, ExecutionId, ExecutionStatus, Lineage, LineageKey, MessageId, Millis, NodeError, NodeId,
@@ -57,6 +58,9 @@ pub struct ExecutionStarted {
     /// Where it was looked at, if it does not run here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<Observed>,
+    /// What we know nothing of in the message that started it; every message of the execution carries it on.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub other: Map<String, Value>,
 }
 
 /// Which message at which node and key, and the how many-th try.

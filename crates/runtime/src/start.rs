@@ -37,6 +37,7 @@ impl Start {
             origin: self.origin.clone(),
             until: self.until.clone(),
             observed: None,
+            other: Default::default(),
         })
     }
 }

@@ -134,6 +134,7 @@ impl Session {
             starts,
             until: None,
             observed: None,
+            other: Default::default(),
             ..started
         };
         Ok(Parent { started, plan, origin, past })

@@ -150,6 +150,7 @@ impl World {
             origin: None,
             until: None,
             observed: None,
+            other: Default::default(),
         }))?;
         for _ in 0..STEPS {
             if self.ledger.is_ended() {

@@ -212,6 +212,7 @@ impl Worker {
             origin: None,
             until: None,
             observed: None,
+            other: start.other,
         });
         self.desk.begin(id, fact).await?;
         Ok(Verdict::Drop)

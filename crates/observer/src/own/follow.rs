@@ -142,6 +142,7 @@ fn late_start(id: &ExecutionId, definition: Payload, at: Millis) -> Event {
             dialect: ClusterDialect::Runeglass,
             joined_late: true,
         }),
+        other: Default::default(),
     });
     Event { execution_id: id.clone(), seq: 1, at, fact }
 }

@@ -98,6 +98,7 @@ impl Execution {
                 origin: None,
                 until: None,
                 observed: Some(observed),
+                other: Default::default(),
             }),
         );
         if let Some((trigger, taken)) = began {

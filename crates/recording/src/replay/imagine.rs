@@ -87,6 +87,7 @@ impl Imagination<'_> {
             starts,
             // What is imagined happens here.
             observed: None,
+            other: Default::default(),
             ..recorded.clone()
         }))
     }

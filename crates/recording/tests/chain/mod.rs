@@ -37,6 +37,7 @@ pub fn execution(id: &str, count: usize, output: &Value) -> Vec<Event> {
         origin: None,
         until: None,
         observed: None,
+        other: Default::default(),
     })];
     for at in 0..count {
         facts.push(Fact::NodeStarted(NodeStarted {
