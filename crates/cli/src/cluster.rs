@@ -78,6 +78,9 @@ pub struct WorkerArguments {
     /// Messages the broker hands out ahead; twice as many as are in hand where absent.
     #[arg(long)]
     prefetch: Option<u16>,
+    /// Threads that work. One worker of one thread for each core does more than one worker of many.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: u16,
     /// Seconds after which others take over from a worker that is silent.
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
     lease: u16,
@@ -89,6 +92,12 @@ pub struct WorkerArguments {
     metrics: Option<u16>,
     #[command(flatten)]
     reach: ReachArguments,
+}
+
+impl WorkerArguments {
+    pub fn threads(&self) -> usize {
+        usize::from(self.threads)
+    }
 }
 
 pub async fn worker(arguments: WorkerArguments) -> Result<Outcome, CommandError> {

@@ -98,10 +98,21 @@ enum Command {
     Bench(bench::BenchArguments),
 }
 
-#[tokio::main]
-async fn main() -> ExitCode {
+fn main() -> ExitCode {
     start_logging();
-    let outcome = match Arguments::parse().command {
+    let command = Arguments::parse().command;
+    let mut threads = tokio::runtime::Builder::new_multi_thread();
+    if let Command::Worker(arguments) = &command {
+        threads.worker_threads(arguments.threads());
+    }
+    match threads.enable_all().build() {
+        Ok(threads) => threads.block_on(follow(command)),
+        Err(error) => CommandError::io("start the threads of this program", &error).report().into(),
+    }
+}
+
+async fn follow(command: Command) -> ExitCode {
+    let outcome = match command {
         Command::Run(arguments) => run::run(arguments).await,
         Command::Resume(arguments) => run::resume(arguments).await,
         Command::Debug(arguments) => debug::debug(arguments).await,

@@ -96,8 +96,11 @@ pub async fn measure(address: &ClusterAddress, celery: Option<&Path>) -> Result<
     let meter = wire::Meter::start(address).await.map_err(CommandError::elsewhere)?;
     let mut input = array(COMPARED);
     input["ballast"] = json!("x".repeat(BALLAST));
-    let burdened = once(&cluster, &mut ear, &plan, input).await?;
+    let mut burdened = once(&cluster, &mut ear, &plan, input.clone()).await?;
     let heavy = meter.stop().await.map_err(CommandError::elsewhere)?;
+    for _ in 1..REPEATS {
+        burdened = burdened.min(once(&cluster, &mut ear, &plan, input.clone()).await?);
+    }
     let watched = watched(address, &cluster, &mut ear, &plan).await?;
     drop(crew);
     let [_, two_thousand, compared, twenty_thousand] = best[..] else { return Ok(()) };
@@ -211,6 +214,7 @@ async fn once(
     input: Value,
 ) -> Result<f64, CommandError> {
     let items = input["items"].as_array().map_or(0, Vec::len);
+    ear.forget_statuses().await.map_err(CommandError::elsewhere)?;
     let began = tokio::time::Instant::now();
     let id = cluster.start(Arc::clone(plan), "bench", None, Some(Payload::new(input))).await?;
     let completion = ear.end_of(&id).await.map_err(CommandError::elsewhere)?;

@@ -9,7 +9,7 @@ use lapin::{
         BasicAckOptions, BasicConsumeOptions, BasicPublishOptions, BasicQosOptions, ConfirmSelectOptions,
         QueueDeclareOptions,
     },
-    types::{FieldTable, ShortString},
+    types::{AMQPValue, FieldTable, ShortString},
 };
 use redis::{Script, aio::MultiplexedConnection};
 use session::ClusterAddress;
@@ -21,14 +21,20 @@ const WINDOW: usize = 500;
 /// As large as ours are.
 const BYTES: usize = 600;
 
+const DAY_MILLIS: i64 = 24 * 3_600 * 1_000;
+
 /// Messages per second: every item is one, and so is its arrival.
 pub async fn measure(address: &ClusterAddress, items: usize) -> Result<f64, anyhow::Error> {
     let connection = Connection::connect(&address.amqp, ConnectionProperties::default()).await?;
     let channel = connection.create_channel().await?;
     channel.confirm_select(ConfirmSelectOptions::default()).await?;
     let queue = QueueDeclareOptions { durable: true, auto_delete: true, ..QueueDeclareOptions::default() };
+    // As the queue of our work is: with priorities, and messages that do not live for ever.
+    let mut arguments = FieldTable::default();
+    arguments.insert("x-max-priority".into(), AMQPValue::LongInt(10));
+    arguments.insert("x-message-ttl".into(), AMQPValue::LongLongInt(DAY_MILLIS));
     // The broker names it: one of the same name may still be on its way out.
-    let queue = channel.queue_declare("".into(), queue, FieldTable::default()).await?.name().clone();
+    let queue = channel.queue_declare("".into(), queue, arguments).await?.name().clone();
     let redis = redis::Client::open(address.redis.as_str())?.get_multiplexed_async_connection().await?;
     let (done, mut arrived) = mpsc::channel(1_000);
     let mut consumers = JoinSet::new();

@@ -7,8 +7,8 @@ use std::sync::{
 
 use futures::StreamExt;
 use lapin::{
-    Connection, ConnectionProperties, Consumer,
-    options::{BasicConsumeOptions, QueueBindOptions, QueueDeclareOptions},
+    Channel, Connection, ConnectionProperties, Consumer,
+    options::{BasicConsumeOptions, QueueBindOptions, QueueDeclareOptions, QueuePurgeOptions},
     types::FieldTable,
 };
 use protocol::{CompletionMessage, ExecutionId};
@@ -17,6 +17,7 @@ use session::ClusterAddress;
 
 /// Hears how executions end, from the queue of RFC 001: whoever waits for a result listens there.
 pub struct Ear {
+    channel: Channel,
     completions: Consumer,
     _connection: Connection,
 }
@@ -28,7 +29,13 @@ impl Ear {
         let listen = BasicConsumeOptions { no_ack: true, ..BasicConsumeOptions::default() };
         let queue = "workflow.completion".into();
         let completions = channel.basic_consume(queue, "".into(), listen, FieldTable::default()).await?;
-        Ok(Self { completions, _connection: connection })
+        Ok(Self { channel, completions, _connection: connection })
+    }
+
+    /// Nobody listens to statuses here; those of one run are not to burden the next.
+    pub async fn forget_statuses(&self) -> Result<(), lapin::Error> {
+        let queue = "workflow.node.status".into();
+        self.channel.queue_purge(queue, QueuePurgeOptions::default()).await.map(|_| ())
     }
 
     /// The end of an execution.
