@@ -11,11 +11,12 @@ use super::file::{Lock, StoreError};
 pub const APPLICATION_ID: i32 = 0x5247_4c53;
 
 /// The step to each format from the one before it. Steps are added at the end and never changed.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
     include_str!("schema/4.sql"),
+    include_str!("schema/5.sql"),
 ];
 
 /// The format this Runeglass writes.

@@ -1,0 +1,5 @@
+-- How executions are held, as JSON: they come back so after a restart. A pause may be older than the first event.
+CREATE TABLE holds (
+    execution_id TEXT PRIMARY KEY,
+    body TEXT NOT NULL
+) STRICT;
