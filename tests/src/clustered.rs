@@ -11,8 +11,8 @@ use lapin::{
     options::{BasicAckOptions, BasicConsumeOptions, BasicGetOptions, QueueBindOptions, QueueDeclareOptions},
     types::{AMQPValue, FieldTable},
 };
-use protocol::{Event, Payload};
-use runtime::{Clock, Start, Workshop};
+use protocol::Event;
+use runtime::{Clock, Workshop};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
@@ -135,18 +135,7 @@ impl Crew {
     pub async fn run(&self, id: &str, plan: Arc<Plan>, input: Value) -> Vec<Event> {
         // Until the first message is there, the clock stands still.
         self.clock.work_began(1);
-        let start = Start {
-            execution_id: id.into(),
-            workflow_id: "local".into(),
-            title: "Local".to_owned(),
-            plan,
-            input: Payload::new(input),
-            path: None,
-            starts: None,
-            origin: None,
-            until: None,
-        };
-        self.client.start(start).await.expect("it starts");
+        self.client.start(local::start(id, plan, input)).await.expect("it starts");
         self.clock.work_ended(1);
         let mut follower = self.client.follow(&id.into()).await.expect("it can be followed");
         let mut events = Vec::new();

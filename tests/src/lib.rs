@@ -2,6 +2,8 @@
 
 pub mod cases;
 pub mod clustered;
+pub mod debugged;
+pub mod host;
 pub mod http;
 pub mod local;
 pub mod model;

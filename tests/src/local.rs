@@ -49,6 +49,21 @@ pub fn world(clock: &Clock) -> Arc<dyn Outside> {
     Arc::new(World::new(Arc::new(Keychain::default()), AddressPolicy::Any, clock.clone()))
 }
 
+/// A wish to start a plan under an id.
+pub fn start(id: &str, plan: Arc<Plan>, input: Value) -> Start {
+    Start {
+        execution_id: id.into(),
+        workflow_id: "local".into(),
+        title: "Local".to_owned(),
+        plan,
+        input: Payload::new(input),
+        path: None,
+        starts: None,
+        origin: None,
+        until: None,
+    }
+}
+
 pub async fn run(plan: Arc<Plan>, input: Value) -> Ran {
     let clock = Clock::simulated(0);
     run_in(world(&clock), clock, plan, input).await
@@ -62,17 +77,7 @@ pub async fn run_in(outside: Arc<dyn Outside>, clock: Clock, plan: Arc<Plan>, in
     let engine = Embedded::open(Arc::clone(&store), clock.clone());
     let mut feed = engine.feed();
     tokio::spawn(runtime::work(Arc::clone(&engine), Workshop::new(clock, outside), 64));
-    let start = Start {
-        execution_id: "local".into(),
-        workflow_id: "local".into(),
-        title: "Local".to_owned(),
-        plan,
-        input: Payload::new(input),
-        path: None,
-        starts: None,
-        origin: None,
-        until: None,
-    };
+    let start = start("local", plan, input);
     engine.start(start).await.expect("it starts");
     let mut events: Vec<Event> = Vec::new();
     while !matches!(events.last().map(|event| &event.fact), Some(Fact::ExecutionEnded(_))) {

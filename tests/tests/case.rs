@@ -52,7 +52,7 @@ async fn an_execution_that_goes_on_is_not_imported() {
     write_case(&path, &Case { events, notes: Vec::new() }).await.expect("written");
     let case = read_case(&path).await.expect("it can be looked at");
     let store = Store::open(&folder.path().join("other.db"), Access::Write).await.expect("a store");
-    assert!(matches!(store.import(&case).await, Err(StoreError::Query { .. })));
+    assert!(matches!(store.import(&case).await, Err(StoreError::NotImported { .. })));
     assert!(store.unfinished().await.expect("read").is_empty());
 }
 
@@ -107,6 +107,16 @@ async fn hostile_files_are_refused() {
         assert!(refused.is_some(), "{name} is believed");
         assert_eq!(fs::read(&path).expect("read"), before, "{name} was touched");
     }
+    // Small on the disk, and a claim to become far too large.
+    let path = folder.path().join("swells.runeglass");
+    fs::copy(&good, &path).expect("copied");
+    sabotage(
+        &path,
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 5) \
+         INSERT INTO payloads (hash, body, packed) SELECT 'swells' || x, '', x'00000040' FROM n",
+    );
+    let refused = read_case(&path).await.expect_err("five gigabytes");
+    assert!(refused.to_string().contains("claim to be"), "{refused}");
     let path = folder.path().join("large.runeglass");
     fs::copy(&good, &path).expect("copied");
     fs::File::options()
@@ -189,7 +199,24 @@ fn the_command_line_exports_imports_replays_and_compares() {
     let differs = run(runeglass().args(["compare", &id, &second, "--store", &store, "--json"]));
     assert_eq!(differs.code, Some(1));
     assert!(differs.last_json()["first"]["node_id"].is_string());
-    assert_eq!(run(runeglass().args(["replay", &id, "--store", &store, "--at", "tomorrow"])).code, Some(2));
+    for (at, said) in [
+        ("tomorrow", "is no place"),
+        ("0", "events count from 1"),
+        ("100000", "there is no event 100000"),
+        ("2001-01-01T00:00:00Z", "nothing had happened by then"),
+    ] {
+        for recording in [&id, &case] {
+            let ran = run(runeglass().args(["replay", recording, "--store", &store, "--at", at]));
+            assert_eq!(ran.code, Some(2), "{at}: {}", ran.stdout);
+            assert!(ran.stderr.contains(said), "{at}: {}", ran.stderr);
+        }
+    }
+    let twice = run(runeglass().args(["import", &case, "--store", &other]));
+    assert!(
+        twice.stderr.contains("in this store already") && twice.stderr.contains("replay"),
+        "{}",
+        twice.stderr
+    );
     assert_eq!(run(runeglass().args(["import", &sample, "--store", &other])).code, Some(3));
     assert!(good(&["find", "--store", &store]).stdout.contains(&second));
     let found = good(&["find", "--store", &store, "--path", "$.total == 99999", "--json"]).last_json();

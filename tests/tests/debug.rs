@@ -1,71 +1,23 @@
 //! Holding, stepping, changing and forking executions, in a terminal and through the session.
 
-use std::{
-    fs,
-    io::Write,
-    path::Path,
-    process::{Command as Process, Stdio},
-};
+use std::{fs, path::Path};
 
 use protocol::{
     BreakPlace, Breakpoint, Change, Command, Controls, Edit, Event, ExecutionId, Fact, ForkEdit, ForkWish,
     GatePlace, HeldAt, HeldMessage, Mock, MockAnswer, NodeId, Payload, Request, Response, RunOptions,
     WhyHeld,
 };
-use runeglass_tests::{Ran, local, outside::Web, run, runeglass};
+use runeglass_tests::{
+    debugged::{
+        self, PATH, before, begin, breaks, debugger, fan_out, has, held, items, talk, tell, two_steps,
+        verified,
+    },
+    local,
+    outside::Web,
+    run, runeglass,
+};
 use serde_json::{Value, json};
 use session::{Clock, Keep, Options, Reach, Rest, Session};
-
-/// Ten items, each asked about at the server, gathered again.
-fn fan_out(url: &str) -> Value {
-    json!({
-        "nodes": [
-            {"id": "start", "type": "trigger"},
-            {"id": "each", "type": "split", "parameters": {"input_array": "$trigger"}},
-            {"id": "double", "type": "edit",
-             "parameters": {"assignments": [{"name": "twice", "value": "{{ $item.n * 2 }}"}]}},
-            {"id": "ask", "type": "http", "parameters": {"method": "GET", "url": format!("{url}?n={{{{ $json.twice }}}}")}},
-            {"id": "tell", "type": "simulate", "parameters": {"output": {"n": "$item.n", "twice": "$json.twice"}}},
-            {"id": "all", "type": "aggregator"},
-            {"id": "say", "type": "log", "parameters": {"message": "{{ $all.length }} items"}}
-        ],
-        "edges": [
-            {"id": "1", "src": "start", "dst": "each"}, {"id": "2", "src": "each", "dst": "double"},
-            {"id": "3", "src": "double", "dst": "ask"}, {"id": "4", "src": "ask", "dst": "tell"},
-            {"id": "5", "src": "tell", "dst": "all"}, {"id": "6", "src": "all", "dst": "say"}
-        ]
-    })
-}
-
-fn items(count: usize) -> Value {
-    json!((0..count).map(|n| json!({"n": n})).collect::<Vec<_>>())
-}
-
-fn talk(command: &mut Process, script: &str) -> Ran {
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the debugger starts");
-    child.stdin.take().expect("stdin").write_all(script.as_bytes()).expect("the script is taken");
-    let output = child.wait_with_output().expect("it ends");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
-}
-
-fn debugger(folder: &Path, workflow: &Value, input: &Value) -> Process {
-    let file = folder.join("flow.json");
-    fs::write(&file, workflow.to_string()).expect("the workflow is written");
-    let mut command = runeglass();
-    command.arg("debug").arg(&file).args(["--input", &input.to_string(), "--store"]);
-    command.arg(folder.join("runs.db"));
-    command
-}
-
-fn has(ran: &Ran, line: &str) {
-    assert!(ran.stdout.contains(line), "{line:?} is missing in\n{}\n{}", ran.stdout, ran.stderr);
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_scripted_story() {
@@ -149,85 +101,19 @@ fn what_cannot_be_done_is_said() {
     has(&ran, "completed, 4 events");
 }
 
-async fn open(folder: &Path, recover: bool) -> Session {
-    let keep = Keep::At(folder.join("runs.db"));
-    let reach = Reach { credentials: Some(folder.join("none.json")), ..Reach::default() };
-    Session::open(Options { keep, folder: None, clock: Clock::system(), recover, reach })
-        .await
-        .expect("opens")
-}
-
-const PATH: &str = "flow.json";
-
-/// Starts a workflow with controls and waits until nothing moves.
-async fn begin(session: &Session, workflow: &Value, input: Value, controls: Controls) -> ExecutionId {
-    session.set_controls(PATH, controls).await.expect("kept");
-    let (plan, path) = (local::plan(workflow), Some(PATH.to_owned()));
-    let started = session.start(plan, "flow", path, Some(Payload::new(input))).await.expect("starts");
-    session.until_rest(&started.execution_id).await.expect("rests");
-    started.execution_id
-}
-
-fn breaks(place: BreakPlace) -> Controls {
-    Controls { breakpoints: vec![Breakpoint::at(place)], mocks: Vec::new() }
-}
-
-fn before(node: &str) -> BreakPlace {
-    BreakPlace::Before { node_id: node.into() }
-}
-
-async fn tell(session: &Session, id: &ExecutionId, command: Command) -> Rest {
-    session.control(id, &command).await.expect("followed");
-    session.until_rest(id).await.expect("rests")
-}
-
-async fn held(session: &Session, id: &ExecutionId) -> Vec<HeldMessage> {
-    session.held(id).await.expect("a view").held
+async fn open(folder: &Path) -> Session {
+    debugged::open(folder, false, Clock::system()).await
 }
 
 async fn output(session: &Session, id: &ExecutionId, node: &str) -> Value {
-    let events = session.recorded(id).await.expect("events");
-    assert_verified(&events);
-    let found = events.iter().rev().find_map(|event| match &event.fact {
-        Fact::NodeSucceeded(done) if done.firing.node_id.as_str() == node => {
-            Some(done.output.value().clone())
-        }
-        _ => None,
-    });
-    found.unwrap_or_else(|| panic!("{node} has put out nothing"))
-}
-
-/// Whatever was done by hand, the recording adds up and the core still says the same.
-fn assert_verified(events: &[Event]) {
-    let verified = recording::verify(events).expect("a recording");
-    assert!(verified.difference.is_none(), "{:#?}", verified.difference);
-    recording::Ledger::replay(events).expect("adds up");
-}
-
-/// A split whose items go through two nodes.
-fn plain() -> Value {
-    json!({
-        "nodes": [
-            {"id": "start", "type": "trigger"},
-            {"id": "each", "type": "split", "parameters": {"input_array": "$trigger"}},
-            {"id": "one", "type": "simulate", "parameters": {"output": {"n": "$item.n"}}},
-            {"id": "two", "type": "simulate", "parameters": {"output": {"m": "$one.n"}}},
-            {"id": "all", "type": "aggregator"},
-            {"id": "end", "type": "log", "parameters": {"message": "{{ $all.length }}"}}
-        ],
-        "edges": [
-            {"id": "1", "src": "start", "dst": "each"}, {"id": "2", "src": "each", "dst": "one"},
-            {"id": "3", "src": "one", "dst": "two"}, {"id": "4", "src": "two", "dst": "all"},
-            {"id": "5", "src": "all", "dst": "end"}
-        ]
-    })
+    debugged::output(&verified(session, id).await, node)
 }
 
 #[tokio::test]
 async fn stepping_one_item_leaves_the_others() {
     let folder = tempfile::tempdir().expect("a folder");
-    let session = open(folder.path(), false).await;
-    let id = begin(&session, &plain(), items(5), breaks(before("one"))).await;
+    let session = open(folder.path()).await;
+    let id = begin(&session, &two_steps(), items(5), breaks(before("one"))).await;
     let all = held(&session, &id).await;
     assert_eq!(all.len(), 5);
     let counted = session.held(&id).await.expect("a view").held_at;
@@ -252,8 +138,8 @@ async fn stepping_one_item_leaves_the_others() {
 #[tokio::test]
 async fn a_fan_out_is_one_step_over() {
     let folder = tempfile::tempdir().expect("a folder");
-    let session = open(folder.path(), false).await;
-    let id = begin(&session, &plain(), items(20), breaks(before("each"))).await;
+    let session = open(folder.path()).await;
+    let id = begin(&session, &two_steps(), items(20), breaks(before("each"))).await;
     let split = held(&session, &id).await.remove(0);
     tell(&session, &id, Command::StepOver { message_id: split.message_id }).await;
     let barrier = held(&session, &id).await.remove(0);
@@ -266,12 +152,12 @@ async fn a_fan_out_is_one_step_over() {
 #[tokio::test]
 async fn messages_are_changed_dropped_and_doubled() {
     let folder = tempfile::tempdir().expect("a folder");
-    let session = open(folder.path(), false).await;
+    let session = open(folder.path()).await;
     let mut controls = breaks(before("one"));
     controls
         .breakpoints
         .push(Breakpoint { item: Some(3), ..Breakpoint::at(BreakPlace::After { node_id: "two".into() }) });
-    let id = begin(&session, &plain(), items(5), controls).await;
+    let id = begin(&session, &two_steps(), items(5), controls).await;
     let find = |all: &[HeldMessage], key: &str| {
         all.iter().find(|held| held.key.as_str() == key).expect("held").message_id.clone()
     };
@@ -303,7 +189,7 @@ async fn messages_are_changed_dropped_and_doubled() {
 #[tokio::test]
 async fn conditions_hits_logs_edges_errors_and_barriers() {
     let folder = tempfile::tempdir().expect("a folder");
-    let session = open(folder.path(), false).await;
+    let session = open(folder.path()).await;
     let some = |change: fn(&mut Breakpoint)| {
         let mut breakpoint = Breakpoint::at(before("one"));
         change(&mut breakpoint);
@@ -321,7 +207,7 @@ async fn conditions_hits_logs_edges_errors_and_barriers() {
     ];
     for (controls, expected) in cases {
         let shown = format!("{controls:?}");
-        let id = begin(&session, &plain(), items(4), controls).await;
+        let id = begin(&session, &two_steps(), items(4), controls).await;
         let keys: Vec<String> = held(&session, &id).await.iter().map(|held| held.key.to_string()).collect();
         assert_eq!(keys, *expected, "{shown}");
         let log = session.held(&id).await.expect("a view").log;
@@ -333,7 +219,7 @@ async fn conditions_hits_logs_edges_errors_and_barriers() {
     }
     let hits = Breakpoint { hits: Some(3), ..Breakpoint::at(before("one")) };
     let controls = Controls { breakpoints: vec![hits], mocks: Vec::new() };
-    let id = begin(&session, &plain(), items(4), controls).await;
+    let id = begin(&session, &two_steps(), items(4), controls).await;
     assert_eq!(held(&session, &id).await.len(), 2, "the third and the fourth");
     assert_eq!(session.held(&id).await.expect("a view").hits, [4]);
 }
@@ -341,11 +227,11 @@ async fn conditions_hits_logs_edges_errors_and_barriers() {
 #[tokio::test]
 async fn pauses_hold_everything_or_one_node() {
     let folder = tempfile::tempdir().expect("a folder");
-    let session = open(folder.path(), false).await;
+    let session = open(folder.path()).await;
     let options = RunOptions { paused: Some(true), until: None };
     let input = Some(Payload::new(items(2)));
     let started =
-        session.start_as(local::plan(&plain()), "flow", None, input, options).await.expect("starts");
+        session.start_as(local::plan(&two_steps()), "flow", None, input, options).await.expect("starts");
     let id = started.execution_id;
     session.until_rest(&id).await.expect("rests");
     assert_eq!(held(&session, &id).await[0].why, WhyHeld::Paused);
@@ -360,12 +246,12 @@ async fn pauses_hold_everything_or_one_node() {
 #[tokio::test]
 async fn breakpoints_survive_a_restart_and_hold_what_is_taken_up() {
     let folder = tempfile::tempdir().expect("a folder");
-    let session = open(folder.path(), false).await;
-    let id = begin(&session, &plain(), items(3), breaks(before("two"))).await;
+    let session = open(folder.path()).await;
+    let id = begin(&session, &two_steps(), items(3), breaks(before("two"))).await;
     assert_eq!(held(&session, &id).await.len(), 3);
     session.close().await.expect("closed");
     drop(session);
-    let session = reopened(folder.path()).await;
+    let session = debugged::open(folder.path(), true, Clock::system()).await;
     session.until_rest(&id).await.expect("rests");
     assert_eq!(held(&session, &id).await.len(), 3, "held again");
     assert_eq!(tell(&session, &id, Command::Continue).await, Rest::Ended);
@@ -376,13 +262,13 @@ async fn breakpoints_survive_a_restart_and_hold_what_is_taken_up() {
 async fn a_node_that_left_the_file_keeps_nobody_from_setting_another() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join(PATH);
-    fs::write(&file, plain().to_string()).expect("written");
+    fs::write(&file, two_steps().to_string()).expect("written");
     let keep = Keep::At(folder.path().join("runs.db"));
     let (folder, clock) = (Some(folder.path().to_owned()), Clock::system());
     let options = Options { keep, folder, clock, recover: false, reach: Reach::default() };
     let session = Session::open(options).await.expect("opens");
     session.set_controls(PATH, breaks(before("two"))).await.expect("kept");
-    fs::write(&file, plain().to_string().replace("two", "three")).expect("written");
+    fs::write(&file, two_steps().to_string().replace("two", "three")).expect("written");
     let mut controls = breaks(before("two"));
     controls.breakpoints.push(Breakpoint::at(before("three")));
     session.set_controls(PATH, controls.clone()).await.expect("kept beside it");
@@ -390,23 +276,10 @@ async fn a_node_that_left_the_file_keeps_nobody_from_setting_another() {
     assert!(session.set_controls(PATH, controls).await.is_err(), "a new one has to be there");
 }
 
-/// Tasks of the session before may hold the store a moment longer.
-async fn reopened(folder: &Path) -> Session {
-    loop {
-        let keep = Keep::At(folder.join("runs.db"));
-        let reach = Reach { credentials: Some(folder.join("none.json")), ..Reach::default() };
-        let options = Options { keep, folder: None, clock: Clock::system(), recover: true, reach };
-        match Session::open(options).await {
-            Ok(session) => return session,
-            Err(_) => tokio::task::yield_now().await,
-        }
-    }
-}
-
 #[tokio::test]
 async fn timers_fire_by_hand_and_both_clocks_are_kept() {
     let folder = tempfile::tempdir().expect("a folder");
-    let session = open(folder.path(), false).await;
+    let session = open(folder.path()).await;
     let days = 3 * 86_400;
     let workflow = json!({
         "nodes": [
@@ -434,7 +307,7 @@ async fn timers_fire_by_hand_and_both_clocks_are_kept() {
 async fn pins_and_mocks_answer_and_parts_are_run() {
     let web = Web::start().await;
     let folder = tempfile::tempdir().expect("a folder");
-    let session = open(folder.path(), false).await;
+    let session = open(folder.path()).await;
     let mock = |key: Option<&str>, answer: MockAnswer| Mock {
         node_id: "ask".into(),
         key: key.map(|key| serde_json::from_value(json!(key)).expect("a key")),
@@ -469,8 +342,7 @@ async fn pins_and_mocks_answer_and_parts_are_run() {
     let plan = local::plan(&fan_out(&web.url("/echo")));
     let started = session.start_as(plan, "flow", None, input, options).await.expect("starts");
     assert_eq!(session.until_rest(&started.execution_id).await.expect("rests"), Rest::Ended);
-    let events = session.recorded(&started.execution_id).await.expect("events");
-    assert_verified(&events);
+    let events = verified(&session, &started.execution_id).await;
     let dropped =
         |event: &&Event| matches!(&event.fact, Fact::Intervened(done) if done.change == Change::Dropped);
     assert_eq!(events.iter().filter(dropped).count(), 4, "three questions, and the join behind them");
@@ -481,7 +353,7 @@ async fn pins_and_mocks_answer_and_parts_are_run() {
 async fn forks_list_what_they_would_ask_and_keep_their_tree() {
     let web = Web::start().await;
     let folder = tempfile::tempdir().expect("a folder");
-    let session = open(folder.path(), false).await;
+    let session = open(folder.path()).await;
     let id = begin(&session, &fan_out(&web.url("/echo")), items(4), Controls::default()).await;
     let before = session.recorded(&id).await.expect("events");
     assert_eq!(web.requests().len(), 4);
@@ -529,7 +401,7 @@ async fn forks_list_what_they_would_ask_and_keep_their_tree() {
 async fn only_failed_items_run_again() {
     let web = Web::start().await;
     let folder = tempfile::tempdir().expect("a folder");
-    let session = open(folder.path(), false).await;
+    let session = open(folder.path()).await;
     let url = web.url("/flaky/1");
     let mut workflow = fan_out(&url);
     // The server refuses each address once; most items try again, three of them do not.
@@ -562,9 +434,9 @@ async fn only_failed_items_run_again() {
 #[tokio::test]
 async fn reports_are_requests_too() {
     let folder = tempfile::tempdir().expect("a folder");
-    let session = open(folder.path(), false).await;
-    let a = begin(&session, &plain(), items(3), Controls::default()).await;
-    let b = begin(&session, &plain(), items(4), Controls::default()).await;
+    let session = open(folder.path()).await;
+    let a = begin(&session, &two_steps(), items(3), Controls::default()).await;
+    let b = begin(&session, &two_steps(), items(4), Controls::default()).await;
     let Ok(Response::Comparison(comparison)) = session.call(Request::Compare { a: a.clone(), b }).await
     else {
         panic!("no comparison");
@@ -593,7 +465,7 @@ async fn reports_are_requests_too() {
     let file = folder.path().join("case.runeglass");
     recording::write_case(&file, &case).await.expect("written");
     let elsewhere = tempfile::tempdir().expect("a folder");
-    let other = open(elsewhere.path(), false).await;
+    let other = open(elsewhere.path()).await;
     let import = Request::Import { file: file.display().to_string() };
     assert_eq!(other.call(import).await, Ok(Response::Started { execution_id: a }));
 }

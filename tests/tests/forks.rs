@@ -1,58 +1,31 @@
 //! Forks that run another workflow, survive restarts and lose their parents; parts of workflows; pins that go stale.
 
-use std::{
-    fs,
-    io::Write,
-    path::Path,
-    process::{Command as Process, Stdio},
-};
+use std::fs;
 
 use protocol::{
     BreakPlace, Breakpoint, Change, Command, Controls, Event, ExecutionId, ExecutionPhase, Fact, ForkWish,
     Mock, MockAnswer, NodeId, Origin, Payload, RunOptions,
 };
 use recording::{Access, Prune, Store};
-use runeglass_tests::{Ran, local, outside::Web, run, runeglass};
+use runeglass_tests::{
+    Ran,
+    debugged::{fan_out, items, open, output, talk, verified},
+    local,
+    outside::Web,
+    run, runeglass,
+};
 use serde_json::{Value, json};
-use session::{Clock, Keep, Options, Reach, Rest, Session};
+use session::{Clock, Rest, Session};
 
 const PATH: &str = "flow.json";
 
-/// Items that are doubled, asked about and told of.
+/// The fan-out, up to where it is gathered.
 fn flow(url: &str) -> Value {
-    json!({
-        "nodes": [
-            {"id": "start", "type": "trigger"},
-            {"id": "each", "type": "split", "parameters": {"input_array": "$trigger"}},
-            {"id": "double", "type": "edit",
-             "parameters": {"assignments": [{"name": "twice", "value": "{{ $item.n * 2 }}"}]}},
-            {"id": "ask", "type": "http", "parameters": {"method": "GET", "url": format!("{url}?n={{{{ $json.twice }}}}")}},
-            {"id": "tell", "type": "simulate", "parameters": {"output": {"n": "$item.n", "twice": "$json.twice"}}},
-            {"id": "all", "type": "aggregator"}
-        ],
-        "edges": [
-            {"id": "1", "src": "start", "dst": "each"}, {"id": "2", "src": "each", "dst": "double"},
-            {"id": "3", "src": "double", "dst": "ask"}, {"id": "4", "src": "ask", "dst": "tell"},
-            {"id": "5", "src": "tell", "dst": "all"}
-        ]
-    })
-}
-
-fn items(count: usize) -> Value {
-    json!((0..count).map(|n| json!({"n": n})).collect::<Vec<_>>())
-}
-
-async fn open(folder: &Path, recover: bool, clock: Clock) -> Session {
-    // Tasks of the session before may hold the store a moment longer.
-    loop {
-        let keep = Keep::At(folder.join("runs.db"));
-        let reach = Reach { credentials: Some(folder.join("none.json")), ..Reach::default() };
-        match Session::open(Options { keep, folder: None, clock: clock.clone(), recover, reach }).await {
-            Ok(session) => return session,
-            Err(problem) if problem.message.contains("in use") => tokio::task::yield_now().await,
-            Err(problem) => panic!("{problem:?}"),
-        }
+    let mut flow = fan_out(url);
+    for part in ["nodes", "edges"] {
+        flow[part].as_array_mut().expect("a list").pop();
     }
+    flow
 }
 
 async fn begin(session: &Session, workflow: &Value, input: Value, options: RunOptions) -> ExecutionId {
@@ -70,24 +43,6 @@ fn hold(node: &str) -> Controls {
 async fn go_on(session: &Session, id: &ExecutionId) {
     session.control(id, &Command::Continue).await.expect("followed");
     assert_eq!(session.until_rest(id).await.expect("rests"), Rest::Ended);
-}
-
-/// The recording, which adds up and which the core agrees with.
-async fn verified(session: &Session, id: &ExecutionId) -> Vec<Event> {
-    let events = session.recorded(id).await.expect("events");
-    let verified = recording::verify(&events).expect("a recording");
-    assert!(verified.difference.is_none(), "{:#?}", verified.difference);
-    events
-}
-
-fn output(events: &[Event], node: &str) -> Value {
-    let found = events.iter().rev().find_map(|event| match &event.fact {
-        Fact::NodeSucceeded(done) if done.firing.node_id.as_str() == node => {
-            Some(done.output.value().clone())
-        }
-        _ => None,
-    });
-    found.unwrap_or_else(|| panic!("{node} has put out nothing"))
 }
 
 fn has_started(events: &[Event], node: &str) -> bool {
@@ -376,15 +331,6 @@ async fn a_mocked_error_takes_the_error_edge() {
     let events = verified(&session, &id).await;
     assert_eq!(output(&events, "sorry")["message"], "sorry: made up");
     assert!(!has_started(&events, "good"));
-}
-
-fn talk(command: &mut Process, script: &str) -> Ran {
-    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = piped.spawn().expect("the debugger starts");
-    child.stdin.take().expect("stdin").write_all(script.as_bytes()).expect("the script is taken");
-    let output = child.wait_with_output().expect("it ends");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
 #[test]

@@ -17,6 +17,7 @@ use crate::{
     outcome::{CommandError, Outcome, say, say_json},
     reach::ReachArguments,
     source,
+    standstill::until_held,
     terminal::plain,
     validate::print_diagnostics,
 };
@@ -164,7 +165,18 @@ impl How {
             return Err(CommandError::usage(message, "--yes goes on"));
         }
         let mut started = session.fork_into(id, wish, self.workflow).await?;
-        while let Some(line) = started.statuses.next().await {
+        let held = until_held(session, &started.execution_id);
+        tokio::pin!(held);
+        loop {
+            let line = tokio::select! {
+                biased;
+                line = started.statuses.next() => line,
+                held = &mut held => {
+                    session.close().await?;
+                    return Err(held);
+                }
+            };
+            let Some(line) = line else { break };
             if let StatusLine::Completion(completion) = line {
                 session.close().await?;
                 match self.json {

@@ -22,6 +22,7 @@ mod replay;
 mod run;
 mod serve;
 mod source;
+mod standstill;
 mod store;
 mod terminal;
 mod validate;

@@ -61,6 +61,9 @@ pub async fn replay(arguments: ReplayArguments) -> Result<Outcome, CommandError>
     }
     let place = arguments.at.as_deref().map_or(Ok(Place::Event(u64::MAX)), parse_place)?;
     let view = view_at(&arguments.recording, arguments.store, place).await?;
+    if arguments.at.is_some() {
+        check_reached(&view, place)?;
+    }
     match arguments.json {
         true => say_json(&view)?,
         false => print_view(&view)?,
@@ -75,6 +78,23 @@ fn parse_place(text: &str) -> Result<Place, CommandError> {
     })
 }
 
+/// Says so where the recording has no such place, rather than showing another one.
+fn check_reached(view: &ExecutionView, place: Place) -> Result<(), CommandError> {
+    let last = view.position;
+    match place {
+        Place::Event(0) => Err(CommandError::usage("there is no event 0", "events count from 1")),
+        Place::Event(position) if position > last => Err(CommandError::usage(
+            format!("there is no event {position}: the recording has {last}"),
+            format!("--at {last} is the last one"),
+        )),
+        Place::Moment(_) if last == 0 => Err(CommandError::usage(
+            "nothing had happened by then",
+            format!("it began at {}", iso8601(view.summary.started_at)),
+        )),
+        Place::Event(_) | Place::Moment(_) => Ok(()),
+    }
+}
+
 async fn view_at(name: &str, store: Option<PathBuf>, place: Place) -> Result<ExecutionView, CommandError> {
     if !source::is_file(name) {
         let store = source::open_store(store).await?;
@@ -86,7 +106,9 @@ async fn view_at(name: &str, store: Option<PathBuf>, place: Place) -> Result<Exe
                 found.map_err(|error| session::store_problem(&error))?.unwrap_or(0)
             }
         };
-        return Ok(session::look::view_at(&store, &id, position).await?);
+        let view = session::look::view_at(&store, &id, position.max(1)).await?;
+        // Before the first event there is only what is about to begin.
+        return Ok(if position == 0 { ExecutionView { position, ..view } } else { view });
     }
     if let Some(document) = read_document(Path::new(name))? {
         return Ok(in_document(document, place));

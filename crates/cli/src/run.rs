@@ -9,7 +9,9 @@ use std::{
 
 use clap::Args;
 use engine::Plan;
-use protocol::{CompletionMessage, NodeId, Payload, Problem, ProblemCode, RunOptions, StatusLine};
+use protocol::{
+    CompletionMessage, ExecutionId, NodeId, Payload, Problem, ProblemCode, RunOptions, StatusLine,
+};
 use runtime::Clock;
 use session::{AddressPolicy, Cluster, ClusterAddress, Keep, Options, Session, Statuses, cluster_problem};
 
@@ -18,6 +20,7 @@ use crate::{
     outcome::{CommandError, Outcome, say, unwritable},
     progress::Progress,
     reach::ReachArguments,
+    standstill::until_held,
     validate::print_diagnostics,
 };
 
@@ -78,6 +81,9 @@ pub struct ResumeArguments {
     output: OutputArguments,
     #[command(flatten)]
     reach: ReachArguments,
+    /// Let go what was held when it was interrupted, and mind no breakpoints.
+    #[arg(long)]
+    release: bool,
 }
 
 #[derive(Args)]
@@ -126,14 +132,18 @@ pub async fn run(arguments: RunArguments) -> Result<Outcome, CommandError> {
     let options = RunOptions { until: arguments.until.clone().map(NodeId::from), ..RunOptions::default() };
     let started = session.start_as(plan, &name, path, input, options).await?;
     let mut statuses = started.statuses;
+    let id = &started.execution_id;
     let completion = tokio::select! {
-        completion = follow(&session, &mut statuses, &mut output, &mut progress) => completion?,
+        completion = follow(&session, id, &mut statuses, &mut output, &mut progress) => completion,
         _ = tokio::signal::ctrl_c() => {
-            session.cancel(&started.execution_id).await?;
-            follow(&session, &mut statuses, &mut output, &mut progress).await?
+            session.cancel(id).await?;
+            follow(&session, id, &mut statuses, &mut output, &mut progress).await
         }
     };
-    session.close().await?;
+    // Why it did not come to its end says more than what went wrong afterwards.
+    let closed = session.close().await;
+    let completion = completion?;
+    closed?;
     arguments.output.write_metrics(&session)?;
     output.close(&completion)?;
     Ok(completion.status.into())
@@ -201,7 +211,17 @@ pub async fn resume(arguments: ResumeArguments) -> Result<Outcome, CommandError>
     for id in session.recovered() {
         let mut progress = output.progress(&format!("resuming {id}"), 0);
         let mut statuses = session.statuses(id).await?;
-        let completion = follow(&session, &mut statuses, &mut output, &mut progress).await?;
+        if arguments.release {
+            session.let_go(id).await?;
+        }
+        let completion = match follow(&session, id, &mut statuses, &mut output, &mut progress).await {
+            // It stays held; the others go on.
+            Err(CommandError::Said(Outcome::FailedOrHalted)) => {
+                outcome = Outcome::FailedOrHalted;
+                continue;
+            }
+            followed => followed?,
+        };
         output.close(&completion)?;
         if outcome == Outcome::Completed {
             outcome = completion.status.into();
@@ -214,17 +234,19 @@ pub async fn resume(arguments: ResumeArguments) -> Result<Outcome, CommandError>
 
 async fn follow(
     session: &Session,
+    id: &ExecutionId,
     statuses: &mut Statuses,
     output: &mut Output,
     progress: &mut Option<Progress>,
 ) -> Result<CompletionMessage, CommandError> {
-    let trouble = session.until_trouble();
-    tokio::pin!(trouble);
+    let (trouble, held) = (session.until_trouble(), until_held(session, id));
+    tokio::pin!(trouble, held);
     loop {
         let line = tokio::select! {
             biased;
             line = statuses.next() => line,
             problem = &mut trouble => return Err(problem.into()),
+            held = &mut held => return Err(held),
         };
         let Some(line) = line else { break };
         if let Some(completion) = output.pass_on(line, progress)? {

@@ -34,8 +34,7 @@ impl Client {
 
     /// Returns when the start is written down and its first messages are with the broker.
     pub async fn start(&self, start: Start) -> Result<(), ClusterError> {
-        crate::wire::check_id(&start.execution_id).map_err(|why| ClusterError::Refused(why.message))?;
-        self.desk.begin(&start.execution_id, start.fact()).await
+        self.desk.start(start).await
     }
 
     /// Ends an execution as halted. False if it has ended already.

@@ -8,7 +8,7 @@ use std::{
 
 use engine::Message;
 use protocol::{ExecutionId, Fact, Millis, NodeId, NodeStatus, NodeStatusMessage, StatusLine};
-use runtime::Clock;
+use runtime::{Clock, Start};
 
 use crate::{
     ClusterError, Letter, Log, Looks, Post, Queue,
@@ -53,6 +53,11 @@ impl Desk {
             Execution::new(id.clone(), self.log.clone(), self.name.clone(), Replica::begin(events)?);
         execution.catch_up(&mut *execution.replica().await).await?;
         Ok(Some(Arc::new(execution)))
+    }
+
+    pub async fn start(&self, start: Start) -> Result<(), ClusterError> {
+        wire::check_id(&start.execution_id).map_err(|why| ClusterError::Refused(why.message))?;
+        self.begin(&start.execution_id, start.fact()).await
     }
 
     /// Writes the start of an execution and sends its first messages. Starting twice is starting once.

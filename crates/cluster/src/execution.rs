@@ -10,7 +10,10 @@ use std::{
 };
 
 use engine::{Again, Message};
-use protocol::{Event, ExecutionId, Fact, MessageId, Millis, NodeId, Payload, StatusLine, TimedOut};
+use protocol::{
+    Change, Echo, Event, ExecutionId, Fact, Intervened, LineageKey, MessageId, Millis, NodeId, Payload,
+    StatusLine, TimedOut,
+};
 use runtime::Conclusion;
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard, OnceCell, oneshot, watch};
 
@@ -73,6 +76,18 @@ pub enum Wish {
         late: TimedOut,
         now: Millis,
     },
+    /// Somebody with the control role has changed a message by hand.
+    Intervene {
+        message: MessageId,
+        attempt: u32,
+        at: Millis,
+        change: Change,
+    },
+    /// A timer fires before it is due: that of a node at a key, or the first of all.
+    FireTimer {
+        wanted: Option<(NodeId, LineageKey)>,
+        now: Millis,
+    },
     Cancel {
         now: Millis,
     },
@@ -83,7 +98,7 @@ pub enum Wish {
 }
 
 /// What came of a wish: nothing, where it was done before or somebody else does it.
-type Answer = Result<Option<Arc<Written>>, String>;
+pub type Answer = Result<Option<Arc<Written>>, String>;
 type Waiting = (Wish, oneshot::Sender<Answer>);
 
 /// What wishes that were written together have brought about. Whoever comes first makes all of it known, the others
@@ -219,8 +234,21 @@ impl Execution {
 
     /// Has a wish written down, together with those that wait beside it. `None` where there was nothing to write.
     pub async fn write(&self, wish: Wish) -> Result<Option<Arc<Written>>, ClusterError> {
-        let (sender, mut answer) = oneshot::channel();
+        self.answered(self.wish(wish)).await
+    }
+
+    /// Says what is to be written. Wishes about one message are written in the order in which they were said.
+    pub fn wish(&self, wish: Wish) -> oneshot::Receiver<Answer> {
+        let (sender, answer) = oneshot::channel();
         self.waiting().push((wish, sender));
+        answer
+    }
+
+    /// Has everything written that waits, until this wish is among it.
+    pub async fn answered(
+        &self,
+        mut answer: oneshot::Receiver<Answer>,
+    ) -> Result<Option<Arc<Written>>, ClusterError> {
         let mut replica = self.replica.lock().await;
         loop {
             // Who held the ledger before us may have written ours too.
@@ -378,7 +406,9 @@ impl Wish {
             Self::Announce { message, .. }
             | Self::Park { message, .. }
             | Self::Retry { message, .. }
-            | Self::Commit { message, .. } => message.to_string(),
+            | Self::Commit { message, .. }
+            | Self::Intervene { message, .. } => message.to_string(),
+            Self::FireTimer { .. } => "timer".to_owned(),
             Self::TimeOut { late, .. } => unit_of(late),
             Self::Cancel { .. } | Self::End { .. } => String::new(),
         }
@@ -433,6 +463,26 @@ impl Wish {
             Self::TimeOut { late, now } => {
                 let facts = vec![(*now, Fact::TimedOut(late.clone()))];
                 ledger.is_late(late, *now).then(|| Draft { unit: Some(unit_of(late)), ..plain(facts) })
+            }
+            Self::Intervene { message, attempt, at, change } => {
+                let firing = ledger.firing(message, *attempt)?;
+                let (gone, from) = (*change == Change::Dropped, firing.node_id.clone());
+                let fact =
+                    Fact::Intervened(Intervened { firing, change: change.clone(), echo: Echo::default() });
+                // Who is taken away has followers, and is held by nobody any more.
+                let (unit, released) = (gone.then(|| message.to_string()), gone.then(|| message.clone()));
+                Some(Draft { unit, from: Some(from), released, ..plain(vec![(*at, fact)]) })
+            }
+            Self::FireTimer { wanted, now } => {
+                let wanted = wanted.as_ref().map(|(node, key)| (node, key));
+                let facts = ledger.fire_by_hand(wanted)?;
+                let unit = facts.iter().find_map(|fact| match fact {
+                    Fact::TimerFired(fired) => {
+                        Some(format!("{} {} fired {}", fired.node_id, fired.lineage.key(), fired.due))
+                    }
+                    _ => None,
+                });
+                Some(Draft { unit, ..plain(facts.into_iter().map(|fact| (*now, fact)).collect()) })
             }
             Self::Cancel { now } => {
                 let unit = Some("cancelled".to_owned());

@@ -4,6 +4,7 @@
 //! * [`Topology`] and the post office carry messages through RabbitMQ. They are hints: what the broker loses is sent
 //!   again from the log.
 //! * [`Worker`] is the backend of the worker line; [`Client`] starts, follows and stops executions.
+//! * [`ControlRole`] is a worker on queues of its own, whose messages may be held and changed.
 
 mod client;
 mod desk;
@@ -25,7 +26,7 @@ pub use looks::Looks;
 pub use master::{Group, Master};
 pub use post::{Letter, Post};
 pub use topology::{Delay, Kind, Queue, Topology};
-pub use worker::{Worker, WorkerOptions};
+pub use worker::{ControlRole, Worker, WorkerOptions};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {

@@ -295,6 +295,14 @@ impl Log {
         Ok(())
     }
 
+    /// Takes away everything that is known of an execution.
+    pub async fn remove(&self, execution: &ExecutionId) -> Result<(), ClusterError> {
+        self.forget(execution).await?;
+        let keys = ["state", "result"].map(|what| self.key(execution, what));
+        let _: () = self.redis().unlink(&keys).await?;
+        Ok(())
+    }
+
     /// As text, with large payloads stored elsewhere first.
     async fn written(
         &self,

@@ -62,6 +62,16 @@ impl Looks {
         Ok(())
     }
 
+    /// The list goes by itself if nobody says this again in time.
+    pub async fn live_for(&self, millis: Millis) -> Result<(), ClusterError> {
+        Ok(self.log.redis().pexpire(&self.key, millis).await?)
+    }
+
+    /// Takes the list away.
+    pub async fn remove(&self) -> Result<(), ClusterError> {
+        Ok(self.log.redis().unlink(&self.key).await?)
+    }
+
     /// The moment of the next look.
     pub async fn next(&self) -> Result<Option<Millis>, ClusterError> {
         let first: Vec<(String, f64)> = self.log.redis().zrange_withscores(&self.key, 0, 0).await?;

@@ -64,6 +64,16 @@ impl Post {
         &self.topology
     }
 
+    /// Makes what is missing, and says that what is there is still wanted.
+    pub async fn declare(&self) -> Result<(), ClusterError> {
+        self.topology.declare(&self.channels().await?.loose).await
+    }
+
+    /// Takes the queues and exchanges away.
+    pub async fn remove(&self) -> Result<(), ClusterError> {
+        self.topology.remove(&self.channels().await?.loose).await
+    }
+
     /// Returns when the broker has all of them safe, however long that takes.
     pub async fn send(&self, letters: &[Letter]) -> Result<(), ClusterError> {
         for unit in letters.chunks(UNIT) {

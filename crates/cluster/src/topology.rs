@@ -3,7 +3,10 @@
 
 use lapin::{
     Channel, ExchangeKind,
-    options::{ExchangeDeclareOptions, QueueBindOptions, QueueDeclareOptions},
+    options::{
+        ExchangeDeclareOptions, ExchangeDeleteOptions, QueueBindOptions, QueueDeclareOptions,
+        QueueDeleteOptions,
+    },
     types::{AMQPValue, FieldTable, LongString, ShortString},
 };
 
@@ -15,6 +18,8 @@ use crate::ClusterError;
 const SECOND_MILLIS: i64 = 1_000;
 const HOUR_MILLIS: i64 = 3_600 * SECOND_MILLIS;
 const PRIORITIES: i32 = 10;
+/// How long queues that are made for one run outlive the process that made them.
+pub const PASSING_MILLIS: i64 = 600 * SECOND_MILLIS;
 
 /// How long a message may wait; the parking queue keeps what it has.
 fn time_to_live_millis(queue: Queue) -> Option<i64> {
@@ -40,6 +45,8 @@ pub enum Kind {
 pub struct Topology {
     prefix: String,
     kind: Kind,
+    /// It is there for one run and goes with it.
+    passing: bool,
 }
 
 impl Topology {
@@ -48,7 +55,13 @@ impl Topology {
     }
 
     pub fn of_kind(prefix: &str, kind: Kind) -> Self {
-        Self { prefix: prefix.to_owned(), kind }
+        Self { prefix: prefix.to_owned(), kind, passing: false }
+    }
+
+    /// For one run alone: should whoever made it die, the broker takes it away. It has to be declared again and again
+    /// meanwhile, since nobody listens to some of its queues.
+    pub fn passing(prefix: &str, kind: Kind) -> Self {
+        Self { passing: true, ..Self::of_kind(prefix, kind) }
     }
 
     pub fn prefix(&self) -> &str {
@@ -69,7 +82,12 @@ impl Topology {
 
     /// Makes what is missing. Declaring again what is there changes nothing; other arguments are an error.
     pub async fn declare(&self, channel: &Channel) -> Result<(), ClusterError> {
-        let durable = ExchangeDeclareOptions { durable: true, ..ExchangeDeclareOptions::default() };
+        let durable = ExchangeDeclareOptions {
+            durable: true,
+            // With the last of its queues.
+            auto_delete: self.passing,
+            ..ExchangeDeclareOptions::default()
+        };
         for (name, kind) in
             [(self.exchange(), ExchangeKind::Topic), (self.dead_letters(), ExchangeKind::Fanout)]
         {
@@ -85,6 +103,18 @@ impl Topology {
             self.declare_queue(channel, queue)
                 .await
                 .map_err(|error| self.refused(self.queue(queue), error))?;
+        }
+        Ok(())
+    }
+
+    /// Takes away the queues and exchanges, with what is in them.
+    pub async fn remove(&self, channel: &Channel) -> Result<(), ClusterError> {
+        for queue in Queue::ALL {
+            let name = ShortString::from(self.queue(queue));
+            channel.queue_delete(name, QueueDeleteOptions::default()).await?;
+        }
+        for name in [self.exchange(), self.dead_letters()] {
+            channel.exchange_delete(ShortString::from(name), ExchangeDeleteOptions::default()).await?;
         }
         Ok(())
     }
@@ -112,6 +142,9 @@ impl Topology {
         let mut arguments = FieldTable::default();
         if let Some(millis) = time_to_live_millis(queue) {
             arguments.insert("x-message-ttl".into(), AMQPValue::LongLongInt(millis));
+        }
+        if self.passing {
+            arguments.insert("x-expires".into(), AMQPValue::LongLongInt(PASSING_MILLIS));
         }
         let text = |text: String| AMQPValue::LongString(LongString::from(text));
         match (queue, self.kind) {

@@ -3,6 +3,7 @@
 //! how far it got.
 
 mod admit;
+mod control;
 mod look;
 
 use std::{
@@ -20,6 +21,8 @@ use tokio::{
     sync::{Mutex as AsyncMutex, Notify, OnceCell, mpsc, watch},
     task::JoinSet,
 };
+
+pub use control::ControlRole;
 
 use crate::{
     ClusterError, Log, Looks, Post, Queue, Topology,

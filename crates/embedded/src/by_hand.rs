@@ -4,7 +4,7 @@ use engine::Message;
 use protocol::{
     Change, ControlError, Echo, Event, ExecutionId, Fact, Intervened, LineageKey, Millis, NodeId,
 };
-use recording::LedgerError;
+use recording::{LedgerError, Store};
 use runtime::{LocalEngine, Receipt};
 
 use crate::{Embedded, EmbeddedError, executions::Execution};
@@ -25,6 +25,13 @@ impl Embedded {
     /// `None` once the execution has ended.
     pub fn at_rest(&self, id: &ExecutionId) -> Option<AtRest> {
         self.lock().running.get(id).map(Execution::at_rest)
+    }
+
+    /// Goes on with one execution that a crash interrupted.
+    pub async fn take_up(&self, store: &Store, id: &ExecutionId) -> Result<(), EmbeddedError> {
+        let execution = Execution::recover(&store.events(id).await?)?;
+        self.take_in(&mut self.lock(), id, execution);
+        Ok(())
     }
 
     /// Waits until everything that has happened so far can be read.

@@ -1,14 +1,14 @@
 //! Makes events durable in groups: while one group is being written the next one gathers.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
 
-use protocol::Event;
+use protocol::{Event, ExecutionId, Millis};
 use recording::{Store, StoreError};
 use tokio::sync::{Notify, mpsc, watch};
 
@@ -27,6 +27,24 @@ pub struct Journal(Arc<Shared>);
 pub struct Unkept {
     pub error: Arc<StoreError>,
     pub events: u64,
+    pub of: Arc<BTreeMap<ExecutionId, Lost>>,
+}
+
+/// What is not in the store of one execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// The moment of the first event of it.
+    pub since: Millis,
+    pub events: u64,
+}
+
+fn lost<'e>(events: impl Iterator<Item = &'e Event>) -> BTreeMap<ExecutionId, Lost> {
+    let mut of = BTreeMap::new();
+    for event in events {
+        let first = Lost { since: event.at, events: 0 };
+        of.entry(event.execution_id.clone()).or_insert(first).events += 1;
+    }
+    of
 }
 
 struct Shared {
@@ -184,8 +202,9 @@ async fn write_groups(shared: std::sync::Weak<Shared>, store: Option<Arc<Store>>
             let mut state = journal.lock();
             if let Err(error) = result {
                 let events = state.pushed - state.durable;
+                let of = Arc::new(lost(group.iter().chain(state.waiting.iter().flatten())));
                 tracing::error!(%error, events, "events could not be written; the engine stops");
-                state.failure = Some(Unkept { error: Arc::new(error), events });
+                state.failure = Some(Unkept { error: Arc::new(error), events, of });
                 journal.crowded.store(true, Ordering::Release);
                 state.waiting.clear();
                 // Whoever follows the feed sees its end.

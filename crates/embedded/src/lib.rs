@@ -5,9 +5,12 @@ mod by_hand;
 mod executions;
 mod journal;
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use engine::Again;
@@ -20,6 +23,7 @@ use executions::{Execution, Executions};
 use journal::{Journal, Unkept};
 
 pub use by_hand::AtRest;
+pub use journal::Lost;
 
 #[derive(Debug, thiserror::Error)]
 pub enum EmbeddedError {
@@ -28,7 +32,7 @@ pub enum EmbeddedError {
     /// Writing has failed, and the engine has stopped. What was worked out since the last commit happens again when the
     /// store is opened again, so that the recording itself has no gap.
     #[error("{error}; the last {events} events could not be kept")]
-    Unkept { error: Arc<StoreError>, events: u64 },
+    Unkept { error: Arc<StoreError>, events: u64, of: Arc<BTreeMap<ExecutionId, Lost>> },
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     #[error("there is no running execution {0}")]
@@ -36,8 +40,8 @@ pub enum EmbeddedError {
 }
 
 impl From<Unkept> for EmbeddedError {
-    fn from(Unkept { error, events }: Unkept) -> Self {
-        Self::Unkept { error, events }
+    fn from(Unkept { error, events, of }: Unkept) -> Self {
+        Self::Unkept { error, events, of }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Holding, stepping and changing executions. All of it is for engines in this process: the requests that carry these
-//! words name an execution of the session's own store, and nothing here travels to a cluster.
+//! words name an execution of the session's own store. Where that runs on the servers of a cluster, its messages go
+//! through queues that only the worker of this process listens to, and nothing here is sent to anybody else.
 
 use std::collections::BTreeMap;
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Diagnostic, EdgeId, ExecutionId, Frame, LineageKey, MessageId, Millis, NodeError, NodeId, Observed,
+    Diagnostic, EdgeId, ExecutionId, Frame, Gap, LineageKey, MessageId, Millis, NodeError, NodeId, Observed,
     Origin, Payload, Workflow, WorkflowId,
 };
 
@@ -58,6 +58,10 @@ pub struct ExecutionSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional = nullable)]
     pub observed: Option<Observed>,
+    /// What happened at its end and could not be written: it happens again when the execution is resumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional = nullable)]
+    pub unkept: Option<Gap>,
 }
 
 /// The whole picture of an execution at one position of its recording.

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use engine::{Input, Plan};
 use protocol::{
     AttemptFailed, Change, Echo, EdgeId, EdgeView, Event, ExecutionEnded, ExecutionPhase, ExecutionStarted,
-    ExecutionStatus, ExecutionSummary, ExecutionView, Fact, Firing, Ignored, Intervened, Lineage, MessageId,
-    Millis, NodeError, NodeId, NodeState, NodeView, Progress, Skipped, TimerFired, ViewPatch, WhyIgnored,
-    Workflow,
+    ExecutionStatus, ExecutionSummary, ExecutionView, Fact, Firing, Gap, Ignored, Intervened, Lineage,
+    MessageId, Millis, NodeError, NodeId, NodeState, NodeView, Progress, Skipped, TimerFired, ViewPatch,
+    WhyIgnored, Workflow,
 };
 
 pub use state::ViewState;
@@ -79,6 +79,12 @@ impl ViewFold {
 
     pub fn view(&self) -> &ExecutionView {
         &self.view
+    }
+
+    /// What has happened since could not be written.
+    pub fn lose(&mut self, gap: Gap) {
+        self.view.summary.unkept = Some(gap);
+        self.changed = true;
     }
 
     pub fn apply(&mut self, event: &Event) {
@@ -397,5 +403,6 @@ pub(crate) fn summary(event: &Event, started: &ExecutionStarted) -> ExecutionSum
         error: None,
         origin: started.origin.clone(),
         observed: started.observed.clone(),
+        unkept: None,
     }
 }

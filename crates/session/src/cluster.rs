@@ -21,7 +21,11 @@ pub struct ClusterAddress {
 
 impl ClusterAddress {
     pub(crate) fn topology(&self) -> Topology {
-        Topology::of_kind(&self.prefix, if self.quorum { Kind::Quorum } else { Kind::Classic })
+        Topology::of_kind(&self.prefix, self.kind())
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        if self.quorum { Kind::Quorum } else { Kind::Classic }
     }
 }
 

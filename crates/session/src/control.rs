@@ -4,17 +4,17 @@ use std::{path::Path, sync::Arc};
 
 use engine::{Message, Output, Plan, Work};
 use protocol::{
-    Change, Command, ControlError, ControlView, Controls, Event, ExecutionId, Fact, Millis, NodeError,
-    NodeId, Problem, ProblemCode, RunOptions,
+    Change, Command, ControlError, ControlView, Controls, Event, ExecutionId, Millis, NodeError, NodeId,
+    Problem, ProblemCode, RunOptions,
 };
-use recording::{Store, fork::Past};
-use runtime::{Answers, Gate, Mocks, Settings, check_breakpoint};
+use recording::fork::Past;
+use runtime::{Answers, Mocks, Settings, check_breakpoint};
 
 use crate::{
     Session,
-    fork::past_of,
-    problem::{from_control, from_engine, from_ledger, from_store},
+    problem::{from_control, from_store},
     unknown,
+    workplace::not_running,
 };
 
 /// The recorded answers of a parent, at the gate.
@@ -80,8 +80,9 @@ impl Session {
     /// Follows a command about an execution that is under way here.
     pub async fn control(&self, id: &ExecutionId, command: &Command) -> Result<ControlView, Problem> {
         self.check_ours(id).await?;
-        let at_rest = self.engine.at_rest(id);
-        at_rest.ok_or_else(|| from_engine(&embedded::EmbeddedError::NotRunning(id.clone())))?;
+        if !self.is_running(id) {
+            return Err(not_running(id));
+        }
         match command {
             Command::FireTimer { node_id, key } => self.fire(id, Some((node_id, key))).await?,
             Command::NextTimer => self.fire(id, None).await?,
@@ -103,6 +104,7 @@ impl Session {
                     self.gate.finish(id);
                 }
                 followed.map_err(|error| from_control(&error))?;
+                self.keep_holds().await?;
             }
         }
         self.held(id).await
@@ -113,7 +115,7 @@ impl Session {
         id: &ExecutionId,
         wanted: Option<(&NodeId, &protocol::LineageKey)>,
     ) -> Result<(), Problem> {
-        match self.engine.fire_timer(id, wanted).await.map_err(|error| from_engine(&error))? {
+        match self.engine.fire_timer(id, wanted).await? {
             true => Ok(()),
             false => {
                 let hint = "look at what waits for a moment; it may have fired already";
@@ -124,12 +126,31 @@ impl Session {
 
     /// True while it is under way here.
     pub fn is_running(&self, id: &ExecutionId) -> bool {
-        self.engine.at_rest(id).is_some()
+        self.engine.is_running(id)
+    }
+
+    /// True if it may be held.
+    pub fn is_controlled(&self, id: &ExecutionId) -> bool {
+        self.gate.is_controlled(id)
+    }
+
+    /// Lets everything of an execution go on to its end, past all breakpoints.
+    pub async fn let_go(&self, id: &ExecutionId) -> Result<(), Problem> {
+        self.gate.attach(id, |settings| settings.breakpoints.clear());
+        match self.is_running(id) {
+            true => self.control(id, &Command::Continue).await.map(drop),
+            false => Ok(()),
+        }
+    }
+
+    /// Whoever has been told that something is held finds it held after a restart.
+    async fn keep_holds(&self) -> Result<(), Problem> {
+        self.holds.keep().await.map_err(|error| from_store(&error))
     }
 
     /// Everything that was recorded of an execution, up to this moment.
     pub async fn recorded(&self, id: &ExecutionId) -> Result<Vec<Event>, Problem> {
-        self.engine.flush().await.map_err(|error| from_engine(&error))?;
+        self.engine.flush(id).await?;
         crate::events(&self.store, id).await
     }
 
@@ -138,13 +159,13 @@ impl Session {
         let mut feed = self.engine.feed();
         let (mut changes, mut sleepers) = (self.gate.changes(), self.clock.sleepers());
         loop {
-            let Some(now) = self.engine.at_rest(id) else { return Ok(Rest::Ended) };
+            let Some(now) = self.engine.at_rest(id).await? else { return Ok(Rest::Ended) };
             let held = self.gate.held_count(id);
             // A simulated clock stands still while something is held: who sleeps by it does not move either.
             let asleep = if held > 0 { self.clock.asleep() } else { 0 };
-            let is_still = now.ready == 0 && now.in_hand <= held + asleep;
+            let is_still = (now.ready == 0 && now.in_hand <= held + asleep) || self.gate.is_full();
             // Both were looked at one after the other; they belong together if nothing has happened in between.
-            if is_still && self.engine.at_rest(id) == Some(now) {
+            if is_still && self.engine.at_rest(id).await? == Some(now) {
                 return Ok(Rest::Still { held, next_due: now.next_due });
             }
             let goes_on = tokio::select! {
@@ -188,7 +209,7 @@ impl Session {
         if paused {
             self.gate.command(id, &Command::Pause).map_err(|error| from_control(&error))?;
         }
-        Ok(())
+        self.keep_holds().await
     }
 
     /// Nodes behind pins and mocks that were set, changed or removed since the execution began.
@@ -218,34 +239,7 @@ async fn rings(bell: &mut Option<tokio::sync::watch::Receiver<u64>>) -> bool {
     }
 }
 
-/// Takes an interrupted execution under the control that it had: its recorded answers, above all, so that a fork does
-/// not ask the outside what its parent has asked.
-pub(crate) async fn take_up(store: &Store, gate: &Gate, events: &[Event]) -> Result<(), Problem> {
-    let Some(Event { execution_id, fact: Fact::ExecutionStarted(started), .. }) = events.first() else {
-        return Ok(());
-    };
-    let controls = match &started.path {
-        Some(path) => store.controls(path).await.map_err(|error| from_store(&error))?,
-        None => Controls::default(),
-    };
-    if controls.is_empty() && started.origin.is_none() && started.until.is_none() {
-        return Ok(());
-    }
-    let ledger = recording::Ledger::begin(events).map_err(|error| from_ledger(&error))?;
-    let past = match &started.origin {
-        Some(origin) => Some(past_of(store, ledger.plan(), origin).await?),
-        None => None,
-    };
-    let only = started.until.as_ref().map(|node| leading_to(ledger.plan(), node)).transpose()?;
-    gate.attach(execution_id, |settings| {
-        heed(settings, controls);
-        settings.past = past.map(|past| Arc::new(Recorded(past)) as Arc<dyn Answers>);
-        settings.only = only;
-    });
-    Ok(())
-}
-
-fn heed(settings: &mut Settings, controls: Controls) {
+pub(crate) fn heed(settings: &mut Settings, controls: Controls) {
     settings.breakpoints = controls.breakpoints;
     settings.mocks = Arc::new(Mocks::new(controls.mocks));
 }
@@ -266,7 +260,7 @@ pub fn check(plan: &Plan, controls: &Controls) -> Result<(), Problem> {
 }
 
 /// A node and everything that leads to it.
-fn leading_to(plan: &Plan, node: &NodeId) -> Result<Vec<NodeId>, Problem> {
+pub(crate) fn leading_to(plan: &Plan, node: &NodeId) -> Result<Vec<NodeId>, Problem> {
     let Some(at) = plan.node(node) else {
         let message = format!("there is no node {node} in the workflow");
         return Err(Problem::new(ProblemCode::NotFound, message, "name a node by its id"));

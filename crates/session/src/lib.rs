@@ -7,7 +7,9 @@ mod control;
 mod follow;
 mod fork;
 mod hidden;
+mod holds;
 mod insights;
+mod keep;
 mod keyring;
 mod library;
 mod live;
@@ -16,7 +18,10 @@ mod master;
 mod more;
 mod problem;
 mod report;
+mod role;
+mod take_up;
 mod triggers;
+mod workplace;
 
 use std::{
     path::{Path, PathBuf},
@@ -30,7 +35,7 @@ use protocol::{
     PastView, Payload, Problem, ProblemCode, Recording, Request, Response, RunOptions, Snapshot, Update,
     When, WorkflowId,
 };
-use recording::{Access, Store, TimerFold, ViewFold};
+use recording::Store;
 use runtime::{
     Gate, LocalEngine, Metrics, Outside, Start, Workshop, World,
     credentials::{Environment, Keeper, Keychain},
@@ -43,6 +48,7 @@ pub use cluster::{
 };
 pub use control::{Rest, check as check_controls, controls_key};
 pub use follow::Statuses;
+pub use keep::Keep;
 pub use keyring::Keyring;
 pub use library::{Library, read_workflow};
 pub use live::Subscription;
@@ -55,21 +61,11 @@ pub use triggers::{Schedules, Trigger, Turn};
 
 use attach::{Attachment, Connections};
 use insights::{Insights, Travelled};
+use keep::Kept;
 use live::Live;
 use problem::{from_engine, from_ledger, from_store};
 pub use problem::{from_ledger as ledger_problem, from_store as store_problem};
-
-/// Where recordings are kept.
-#[derive(Clone)]
-pub enum Keep {
-    /// In this file.
-    At(PathBuf),
-    /// Nowhere: a store that is removed with the session.
-    Nowhere,
-    /// Not even there: events are made, followed and forgotten. For measuring what it costs to write them; nothing that
-    /// has happened can be looked at.
-    Unrecorded,
-}
+use workplace::Workplace;
 
 pub struct Options {
     pub keep: Keep,
@@ -117,9 +113,10 @@ const LISTED: u32 = 200;
 
 pub struct Session {
     store: Arc<Store>,
-    engine: Arc<Embedded>,
-    /// Stands in the line of this session's own engine.
+    engine: Workplace,
+    /// Stands in the line of this session's own workers.
     gate: Gate,
+    holds: Arc<holds::Keeper>,
     live: Arc<Live>,
     insights: Insights,
     travelled: Travelled,
@@ -131,7 +128,7 @@ pub struct Session {
     cluster: Option<Cluster>,
     connections: Connections,
     attachment: tokio::sync::Mutex<Option<Attachment>>,
-    _temporary: Option<tempfile::TempDir>,
+    temporary: Option<tempfile::TempDir>,
 }
 
 /// An execution that was just started, and what it says from its first moment on.
@@ -157,73 +154,62 @@ struct Beginning {
 
 impl Session {
     pub async fn open(options: Options) -> Result<Self, Problem> {
+        let clock = options.clock;
         let unrecorded = matches!(options.keep, Keep::Unrecorded);
-        let (path, temporary) = match options.keep {
-            Keep::At(path) => (path, None),
-            Keep::Nowhere | Keep::Unrecorded => {
-                let folder = tempfile::tempdir()
-                    .map_err(|error| problem::from_io("make a temporary store", &error))?;
-                (folder.path().join("run.db"), Some(folder))
-            }
-        };
-        let connections = match &temporary {
-            Some(folder) => folder.path().join("connections.json"),
-            // Who has no data folder has them beside the store.
-            None => in_data_folder("connections.json", "")
-                .unwrap_or_else(|_| path.with_extension("connections.json")),
-        };
-        let redaction = hidden::rules(options.reach.redaction.as_deref())?;
-        let store = Store::open(&path, Access::Write).await.map_err(|error| from_store(&error))?;
-        let store = Arc::new(store.hiding(redaction));
-        // Seen on a cluster by a session that ended without detaching, and not to be kept.
-        store.remove_passing().await.map_err(|error| from_store(&error))?;
+        let kept = options.keep.open(hidden::rules(options.reach.redaction.as_deref())?).await?;
+        let store = &kept.store;
         let engine = match unrecorded {
-            true => Embedded::unrecorded(options.clock.clone()),
-            false => Embedded::open(Arc::clone(&store), options.clock.clone()),
+            true => Embedded::unrecorded(clock.clone()),
+            false => Embedded::open(Arc::clone(store), clock.clone()),
         };
         let local: Arc<dyn LocalEngine> = engine.clone();
-        let gate = Gate::local(&local, options.clock.clone());
+        let gate = Gate::local(&local, clock.clone());
         let live = Live::follow(engine.feed(), gate.clone());
         let mut recovered = Vec::new();
         if options.recover {
             for id in store.unfinished().await.map_err(|error| from_store(&error))? {
-                let events = store.events(&id).await.map_err(|error| from_store(&error))?;
-                if hidden::end_what_lost_values(&store, &events, options.clock.now()).await?
-                    || fork::end_what_lost_its_parent(&store, &events, options.clock.now()).await?
-                {
-                    continue;
-                }
-                control::take_up(&store, &gate, &events).await?;
-                live.adopt(ViewFold::replay(&events), TimerFold::replay(&events));
+                take_up::prepare(store, &gate, &live, &id, clock.now()).await?;
             }
-            recovered = engine.recover(&store).await.map_err(|error| from_engine(&error))?;
+            recovered = engine.recover(store).await.map_err(|error| from_engine(&error))?;
         }
-        let outside = options.reach.world(&options.clock)?;
-        let workshop = Workshop::new(options.clock.clone(), outside).behind(gate.clone());
+        let workshop = Workshop::new(clock.clone(), options.reach.world(&clock)?).behind(gate.clone());
         let metrics = workshop.metrics.clone();
         live.work(Arc::clone(&engine), workshop, WORKERS);
         let library = match options.folder {
             Some(folder) => Some(Library::watch(&folder, Arc::clone(&live))?),
             None => None,
         };
-        let clock = options.clock;
-        let insights = Insights::new(Arc::clone(&store));
-        Ok(Self {
+        let session = Self::over(kept, Workplace::Here(engine), gate, live, metrics, clock);
+        Ok(Self { library, recovered, ..session })
+    }
+
+    /// What every session has, wherever its executions run.
+    fn over(
+        kept: Kept,
+        engine: Workplace,
+        gate: Gate,
+        live: Arc<Live>,
+        metrics: Metrics,
+        clock: Clock,
+    ) -> Self {
+        let Kept { store, connections, temporary } = kept;
+        Self {
+            insights: Insights::new(Arc::clone(&store)),
+            holds: holds::Keeper::start(&store, &gate),
             store,
             engine,
             gate,
             live,
-            insights,
             travelled: Travelled::default(),
-            library,
+            library: None,
             metrics,
             clock,
-            recovered,
+            recovered: Vec::new(),
             cluster: None,
             connections: Connections::at(connections),
             attachment: tokio::sync::Mutex::default(),
-            _temporary: temporary,
-        })
+            temporary,
+        }
     }
 
     /// The usual place of the store: the user's data folder.
@@ -386,9 +372,9 @@ impl Session {
         let execution_id = start.execution_id.clone();
         self.prepare_gate(&execution_id, &start.plan, start.path.as_deref(), past, &options).await?;
         let statuses = Statuses::new(execution_id.clone(), self.engine.feed());
-        if let Err(error) = self.engine.start(start).await {
+        if let Err(problem) = self.engine.start(start).await {
             self.gate.finish(&execution_id);
-            return Err(from_engine(&error));
+            return Err(problem);
         }
         Ok(Started { execution_id, statuses })
     }
@@ -403,14 +389,17 @@ impl Session {
     /// Finishes writing. Executions that are under way go on when the store is opened again.
     pub async fn close(&self) -> Result<(), Problem> {
         let detached = self.detach().await;
+        let kept = self.holds.keep().await;
         let closed = self.engine.close().await;
         self.gate.close();
         detached?;
-        closed.map_err(|error| from_engine(&error))
+        closed?;
+        kept.map_err(|error| from_store(&error))
     }
 
     async fn snapshot(&self) -> Result<Snapshot, Problem> {
-        let executions = self.store.executions(LISTED).await.map_err(|error| from_store(&error))?;
+        let mut executions = self.store.executions(LISTED).await.map_err(|error| from_store(&error))?;
+        self.live.complete(&mut executions);
         Ok(Snapshot {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             runs_on: self.runs_on(),

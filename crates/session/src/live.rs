@@ -7,10 +7,10 @@ use std::{
     time::Duration,
 };
 
-use embedded::Embedded;
+use embedded::{Embedded, EmbeddedError, Lost};
 use protocol::{
-    ClusterView, Event, ExecutionId, ExecutionView, Problem, ProblemCode, TimerView, Update, ViewPatch,
-    WaitBoard, WorkflowEntry,
+    ClusterView, Event, ExecutionId, ExecutionSummary, ExecutionView, Gap, Problem, ProblemCode, TimerView,
+    Update, ViewPatch, WaitBoard, WorkflowEntry,
 };
 use recording::{TimerFold, ViewFold};
 use runtime::{Gate, LineError, Workshop};
@@ -36,6 +36,8 @@ struct State {
     timers: HashMap<ExecutionId, TimerFold>,
     outboxes: Vec<Weak<Outbox>>,
     trouble: Option<Problem>,
+    /// What could not be written, by the execution it belongs to.
+    unkept: BTreeMap<ExecutionId, Gap>,
 }
 
 /// What one host has not heard yet.
@@ -82,6 +84,9 @@ impl Live {
         let live = Arc::clone(self);
         tokio::spawn(async move {
             if let Err(error) = runtime::work(engine, workshop, workers).await {
+                if let LineError::Backend(error @ EmbeddedError::Unkept { of, .. }) = &error {
+                    live.lose(of, &error.to_string());
+                }
                 live.report(match error {
                     LineError::Backend(error) => from_engine(&error),
                     LineError::Worker(message) => {
@@ -170,6 +175,15 @@ impl Live {
         state.tell(|pending| pending.trouble = Some(problem.clone()));
     }
 
+    /// The end of these executions could not be written: whoever shows them shows a gap there.
+    fn lose(&self, of: &BTreeMap<ExecutionId, Lost>, why: &str) {
+        let mut state = self.lock();
+        let gap =
+            |lost: &Lost| Gap { from: lost.since, until: None, dropped: lost.events, why: why.to_owned() };
+        state.unkept = of.iter().map(|(id, lost)| (id.clone(), gap(lost))).collect();
+        of.keys().for_each(|id| self.tell_of(&mut state, id));
+    }
+
     fn take_in(&self, group: &[Event]) {
         let mut state = self.lock();
         let mut touched: Vec<&ExecutionId> = Vec::new();
@@ -190,19 +204,35 @@ impl Live {
                 touched.push(&event.execution_id);
             }
         }
-        for id in touched {
-            let Some(patch) = state.folds.get_mut(id).and_then(ViewFold::take_patch) else { continue };
-            if patch.summary.ended_at.is_some() {
-                state.folds.remove(id);
-                state.timers.remove(id);
-                self.gate.finish(id);
+        touched.into_iter().for_each(|id| self.tell_of(&mut state, id));
+    }
+
+    /// Tells hosts what has changed in an execution.
+    fn tell_of(&self, state: &mut State, id: &ExecutionId) {
+        let State { folds, unkept, .. } = state;
+        let Some(fold) = folds.get_mut(id) else { return };
+        if let Some(gap) = unkept.get(id) {
+            fold.lose(gap.clone());
+        }
+        let Some(patch) = fold.take_patch() else { return };
+        if patch.summary.ended_at.is_some() {
+            state.folds.remove(id);
+            state.timers.remove(id);
+            self.gate.finish(id);
+        }
+        state.tell(|pending| match pending.executions.get_mut(id) {
+            Some(earlier) => earlier.absorb(patch.clone()),
+            None => {
+                pending.executions.insert(id.clone(), patch.clone());
             }
-            state.tell(|pending| match pending.executions.get_mut(id) {
-                Some(earlier) => earlier.absorb(patch.clone()),
-                None => {
-                    pending.executions.insert(id.clone(), patch.clone());
-                }
-            });
+        });
+    }
+
+    /// Puts in what is known of executions besides what the store says of them.
+    pub fn complete(&self, listed: &mut [ExecutionSummary]) {
+        let state = self.lock();
+        for summary in listed {
+            summary.unkept = state.unkept.get(&summary.execution_id).cloned();
         }
     }
 

@@ -14,13 +14,8 @@ use runtime::{Clock, Gate, Metrics};
 use tokio::sync::mpsc;
 
 use crate::{
-    Cluster, ClusterAddress, Reach, Session,
-    attach::Connections,
-    cluster::from_cluster,
-    hidden,
-    insights::{Insights, Travelled},
-    live::Live,
-    problem::{from_engine, from_store},
+    Cluster, ClusterAddress, Reach, Session, cluster::from_cluster, hidden, keep::Kept, live::Live,
+    problem::from_store, workplace::Workplace,
 };
 
 /// Groups of events that the views may be behind what is kept.
@@ -85,24 +80,12 @@ impl Session {
             let events = store.events(&id).await.map_err(|error| from_store(&error))?;
             live.adopt(ViewFold::replay(&events), TimerFold::replay(&events));
         }
-        Ok(Self {
-            // Nobody works for it: it has no executions and gets none.
-            engine: Embedded::open(Arc::clone(&store), clock.clone()),
-            insights: Insights::new(Arc::clone(&store)),
-            store,
-            gate,
-            live,
-            library: None,
-            metrics: Metrics::default(),
-            clock,
-            recovered: Vec::new(),
-            travelled: Travelled::default(),
-            cluster: Some(Cluster::connect(address).await?),
-            // It keeps what the cluster does, and attaches to nothing.
-            connections: Connections::at(PathBuf::new()),
-            attachment: tokio::sync::Mutex::default(),
-            _temporary: None,
-        })
+        // Nobody works for it: it has no executions and gets none.
+        let engine = Workplace::Here(Embedded::open(Arc::clone(&store), clock.clone()));
+        // It keeps what the cluster does, and attaches to nothing.
+        let kept = Kept { store, connections: PathBuf::new(), temporary: None };
+        let session = Self::over(kept, engine, gate, live, Metrics::default(), clock);
+        Ok(Self { cluster: Some(Cluster::connect(address).await?), ..session })
     }
 
     pub(crate) fn runs_on(&self) -> RunsOn {
@@ -135,7 +118,7 @@ impl Session {
     pub async fn cancel(&self, id: &ExecutionId) -> Result<(), Problem> {
         let Some(cluster) = &self.cluster else {
             self.check_ours(id).await?;
-            return self.engine.cancel(id).await.map_err(|error| from_engine(&error));
+            return self.engine.cancel(id).await;
         };
         match cluster.cancel(id).await? {
             true => Ok(()),

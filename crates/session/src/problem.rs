@@ -13,9 +13,10 @@ pub fn from_store(error: &StoreError) -> Problem {
         StoreError::Older { .. } => {
             (ProblemCode::StoreRefused, "close the other one, or make the file and its folder writable")
         }
-        StoreError::Refused { .. } => {
-            (ProblemCode::StoreRefused, "ask for the file again; nothing in it was used")
-        }
+        StoreError::Refused { .. } => (
+            ProblemCode::StoreRefused,
+            "nothing in it was used; a file that `runeglass export -o NAME.runeglass` wrote is taken",
+        ),
         StoreError::InUse { .. } => (ProblemCode::StoreInUse, "close the other one, or name another file"),
         StoreError::Missing { .. } => (ProblemCode::NotFound, "check the path"),
         StoreError::Full { .. } => (
@@ -23,6 +24,10 @@ pub fn from_store(error: &StoreError) -> Problem {
             "make room on the disk; unfinished executions go on when the store is opened again",
         ),
         StoreError::ReadOnly { .. } => (ProblemCode::ReadOnly, "open the store for writing"),
+        StoreError::NotImported { .. } => (
+            ProblemCode::InvalidRequest,
+            "look at the file itself: replay, compare and explain take its name instead of an id",
+        ),
         StoreError::Query { .. } => (ProblemCode::InvalidRequest, "for example $.order.id == 42"),
         StoreError::Damaged { .. } => (ProblemCode::Infrastructure, "restore the file from a copy"),
         StoreError::Unusable { .. } => {

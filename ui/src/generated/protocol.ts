@@ -369,7 +369,11 @@ origin?: Origin | null,
 /**
  * Where it was looked at, if it is not one of ours.
  */
-observed?: Observed | null, };
+observed?: Observed | null, 
+/**
+ * What happened at its end and could not be written: it happens again when the execution is resumed.
+ */
+unkept?: Gap | null, };
 
 /**
  * The whole picture of an execution at one position of its recording.

@@ -37,6 +37,8 @@ pub struct Desk<'s> {
     logged: usize,
     /// A fork that waits for a yes.
     wish: Option<ForkWish>,
+    /// What is not brought to its end stays as it is.
+    stays: bool,
 }
 
 impl<'s> Desk<'s> {
@@ -66,6 +68,7 @@ impl<'s> Desk<'s> {
             position: None,
             logged: 0,
             wish: None,
+            stays: false,
         })
     }
 
@@ -73,10 +76,41 @@ impl<'s> Desk<'s> {
     pub async fn leave(&self) -> Result<(), CommandError> {
         if let Some(id) = &self.execution
             && self.session.is_running(id)
+            && !self.stays
         {
             self.session.cancel(id).await?;
         }
         Ok(())
+    }
+
+    /// What is held is to be held again by the next debugger.
+    pub fn leave_held(&mut self) -> Result<(), CommandError> {
+        let id = self.id()?;
+        if !self.session.keeps_holds() {
+            let message = format!("{id} cannot be left: nothing of it outlives this debugger");
+            return Err(CommandError::usage(message, "start with --store, and without --amqp; quit ends it"));
+        }
+        self.stays = true;
+        Ok(())
+    }
+
+    /// Goes on with the newest execution of the workflow that was interrupted.
+    pub async fn take_up(&mut self) -> Result<(), CommandError> {
+        let Some(id) = self.session.interrupted(&self.key).await?.into_iter().next() else {
+            let message = format!("no execution of {} was interrupted", self.key);
+            return Err(CommandError::usage(message, "leave out --resume, and start it with run"));
+        };
+        self.session.take_up(&id).await?;
+        self.open(id).await
+    }
+
+    pub async fn mention_interrupted(&self) -> Result<(), CommandError> {
+        match self.session.interrupted(&self.key).await?.len() {
+            0 => Ok(()),
+            count => say(&format!(
+                "{count} execution(s) of this workflow were interrupted; debug with --resume goes on"
+            )),
+        }
     }
 
     pub async fn follow(&mut self, word: Word) -> Result<(), CommandError> {
@@ -117,7 +151,7 @@ impl<'s> Desk<'s> {
             Word::Fork { edit, run } => self.fork(edit, run).await,
             Word::Yes => self.yes().await,
             Word::Help => say(HELP),
-            Word::Quit => Ok(()),
+            Word::Leave | Word::Quit => Ok(()),
         }
     }
 

@@ -11,7 +11,10 @@ pub enum Word {
     Break(Box<Breakpoint>),
     Breakpoints,
     Delete(usize),
-    Run { input: Option<Value>, until: Option<NodeId> },
+    Run {
+        input: Option<Value>,
+        until: Option<NodeId>,
+    },
     Mock(Box<Mock>),
     Mocks,
     Unmock(usize),
@@ -36,9 +39,14 @@ pub enum Word {
     Events(Option<NodeId>),
     Back(u64),
     Forward(u64),
-    Fork { edit: Option<Assignment>, run: Vec<NodeId> },
+    Fork {
+        edit: Option<Assignment>,
+        run: Vec<NodeId>,
+    },
     Yes,
     Help,
+    /// The debugger ends, and what is held stays so.
+    Leave,
     Quit,
 }
 
@@ -66,6 +74,7 @@ back [N], forward [N] look at the execution as it was
 fork [set PATH = JSON] [run NODE…]  go on from where you look, in a new execution
 yes                   start the fork although it asks the outside
 forks                 where this execution comes from, and what comes from it
+leave                 end the debugger; what is held is held again with --resume
 help, quit";
 
 impl Word {
@@ -114,6 +123,7 @@ impl Word {
             "fork" => fork(rest)?,
             "yes" => Self::Yes,
             "help" | "h" | "?" => Self::Help,
+            "leave" => Self::Leave,
             "quit" | "q" | "exit" => Self::Quit,
             other => return Err(CommandError::usage(format!("there is no command {other:?}"), "try help")),
         }))
@@ -231,7 +241,8 @@ fn breakpoint(text: &str) -> Result<Breakpoint, CommandError> {
 }
 
 fn index(text: &str) -> Result<u32, CommandError> {
-    text.parse().map_err(|_| CommandError::usage(format!("{text:?} is no number"), "items count from 0"))
+    text.parse()
+        .map_err(|_| CommandError::usage(format!("{text:?} is no number"), "items count from 0, hits from 1"))
 }
 
 /// `… item 7` and `… item == 7` may stand behind a condition too.

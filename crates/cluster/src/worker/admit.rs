@@ -145,6 +145,8 @@ impl Worker {
                 }
                 message.resumed = started.map(|_| due);
             }
+            // Its rest was cut short by hand.
+            (None, Some(_)) if message.resumed.is_some() => {}
             (None, Some(_)) => {
                 drop(replica);
                 if self.is_held(&execution.id, &message).await? {

@@ -12,7 +12,7 @@ use std::{
 
 use protocol::{Event, ExecutionId, Note};
 use sqlx::{
-    Row, SqlitePool,
+    Row, SqliteConnection, SqlitePool,
     sqlite::{SqliteConnectOptions, SqlitePoolOptions},
 };
 
@@ -29,6 +29,8 @@ const LARGEST_FILE: u64 = 4 << 30;
 const MOST_EVENTS: i64 = 5_000_000;
 /// No event and no payload is larger.
 const LARGEST_ROW: i64 = 256 << 20;
+/// All payloads together, unpacked, are not larger.
+const MOST_UNPACKED: u64 = 4 << 30;
 /// SQLite may take so many turns of ten thousand instructions; a file that asks for more is up to something.
 const MOST_TURNS: u64 = 2_000_000;
 /// The first format of exported files.
@@ -64,9 +66,11 @@ pub async fn write_case(path: &Path, case: &Case) -> Result<(), StoreError> {
 pub async fn read_case(path: &Path) -> Result<Case, StoreError> {
     let shown = path.display().to_string();
     let refused = |detail: String| StoreError::Refused { path: shown.clone(), detail };
-    let Found::Ours { format } = file::inspect(path)? else {
-        return Err(StoreError::Missing { path: shown.clone() });
-    };
+    let found = file::inspect(path).map_err(|error| match error {
+        StoreError::NotOurs { path, detail } => StoreError::Refused { path, detail },
+        other => other,
+    })?;
+    let Found::Ours { format } = found else { return Err(StoreError::Missing { path: shown.clone() }) };
     if !(OLDEST_FORMAT..=migrate::SCHEMA_VERSION).contains(&format) {
         return Err(refused(format!("it has format {format}, which no exported file has")));
     }
@@ -105,12 +109,12 @@ impl Store {
     pub async fn import(&self, case: &Case) -> Result<(), StoreError> {
         let id = case.execution_id();
         if self.known(&id).await?.is_some() {
-            return Err(StoreError::query(format!("the execution {id} is in this store already")));
+            let detail = format!("the execution {id} is in this store already");
+            return Err(StoreError::NotImported { detail });
         }
         if !Ledger::replay(&case.events).is_ok_and(|ledger| ledger.is_ended()) {
-            return Err(StoreError::query(format!(
-                "the execution {id} has not ended; look at the file itself"
-            )));
+            let detail = format!("the execution {id} has not ended, and would go on here");
+            return Err(StoreError::NotImported { detail });
         }
         self.append(&case.events).await?;
         for note in &case.notes {
@@ -151,6 +155,10 @@ impl Store {
         if largest > LARGEST_ROW {
             return Err(refused(format!("one row has {largest} bytes")));
         }
+        let unpacked = unpacked_bytes(&mut connection).await.map_err(wrap)?;
+        if unpacked > MOST_UNPACKED {
+            return Err(refused(format!("its payloads claim to be {unpacked} bytes")));
+        }
         let row = sqlx::query("SELECT execution_id FROM executions").fetch_one(&mut *connection).await;
         let id: String = row.map_err(wrap)?.try_get(0).map_err(wrap)?;
         drop(connection);
@@ -161,6 +169,18 @@ impl Store {
         let case = self.case(&id).await?;
         case.ok_or_else(|| refused("it holds no events".to_owned()))
     }
+}
+
+/// What packed payloads say they become, before any of them is unpacked.
+async fn unpacked_bytes(connection: &mut SqliteConnection) -> Result<u64, sqlx::Error> {
+    let query = "SELECT substr(packed, 1, 4) FROM payloads WHERE packed IS NOT NULL";
+    let mut bytes = 0;
+    for row in sqlx::query(query).fetch_all(connection).await? {
+        let said: Vec<u8> = row.try_get(0)?;
+        // One that is cut off is refused when it is unpacked.
+        bytes += said.first_chunk::<4>().map_or(0, |said| u64::from(u32::from_le_bytes(*said)));
+    }
+    Ok(bytes)
 }
 
 /// An id is shown, compared and put into addresses.

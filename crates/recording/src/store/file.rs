@@ -40,6 +40,9 @@ pub enum StoreError {
     ReadOnly { path: String },
     #[error("{detail}")]
     Query { detail: String },
+    /// An execution from a file has no place in this store.
+    #[error("{detail}")]
+    NotImported { detail: String },
     #[error("{path} is damaged: {detail}")]
     Damaged { path: String, detail: String },
     #[error("{path} cannot be used: {detail}")]

@@ -4,6 +4,7 @@ mod case;
 mod controls;
 mod dead_letters;
 mod file;
+mod holds;
 mod list;
 mod migrate;
 mod notes;

@@ -206,6 +206,7 @@ async fn remove_oldest(
 pub(super) async fn remove(connection: &mut SqliteConnection, row: i64) -> Result<(), sqlx::Error> {
     let mut transaction = connection.begin().await?;
     for statement in [
+        "DELETE FROM holds WHERE execution_id = (SELECT execution_id FROM executions WHERE id = ?)",
         "DELETE FROM notes WHERE execution = ?",
         "DELETE FROM events WHERE execution = ?",
         "DELETE FROM executions WHERE id = ?",

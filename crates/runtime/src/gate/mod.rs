@@ -1,11 +1,13 @@
 //! The gate in the worker line: in front of the work, and between the work and its commit, a message may be held,
 //! looked at, changed, taken away, or answered without asking anybody.
 //!
-//! Control is local. A gate needs a [`LocalEngine`], which only an engine in this process is; a line without one has
-//! [`Gate::open`], which holds nothing and cannot be made to. While nobody is attached, passing costs one relaxed load.
+//! Control is local. A gate needs a [`LocalEngine`], which only an engine in this process is, or a worker of this process
+//! that has queues of its own; a line without one has [`Gate::open`], which holds nothing and cannot be made to. While
+//! nobody is attached, passing costs one relaxed load.
 
 mod breakpoint;
 mod held;
+mod holds;
 mod mocks;
 mod rules;
 mod state;
@@ -28,12 +30,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 pub use breakpoint::check as check_breakpoint;
 use held::{Held, Released, Way};
 pub(crate) use held::{Stage, Standing};
+pub use holds::Holds;
 pub use mocks::Mocks;
 use state::Controlled;
 
 use crate::{Clock, Stopped};
 
-/// What an engine in this process can do and a cluster cannot: write down what people did to a message under way.
+/// What whoever is in this process can do and others cannot: write down what people did to a message under way.
 pub trait LocalEngine: Send + Sync {
     /// An error says why nothing was written; the message may be gone.
     fn mark(&self, message: &Message, at: Millis, change: Change) -> Result<(), ControlError>;
@@ -176,7 +179,7 @@ impl Gate {
         let mut state = inner.lock();
         let Some(controlled) = state.executions.get_mut(id) else { return };
         controlled.release_all();
-        controlled.finished = true;
+        (controlled.finished, controlled.changed) = (true, true);
         state.finished.push_back(id.clone());
         if state.finished.len() > KEPT
             && let Some(oldest) = state.finished.pop_front()
@@ -187,6 +190,26 @@ impl Gate {
         inner.attached.store(attached, Ordering::Relaxed);
         drop(state);
         inner.ring();
+    }
+
+    /// Takes an execution under control as it was held by a process that is gone.
+    pub fn restore(&self, id: &ExecutionId, holds: Holds) {
+        let Some(inner) = &self.0 else { return };
+        inner.lock().executions.entry(id.clone()).or_default().restore(holds);
+        inner.attached.store(true, Ordering::Relaxed);
+    }
+
+    /// How executions are held, as far as that has changed since the last time this was asked; `None` where there is
+    /// nothing to be remembered any more.
+    pub fn changed_holds(&self) -> Vec<(ExecutionId, Option<Holds>)> {
+        let Some(inner) = &self.0 else { return Vec::new() };
+        let mut state = inner.lock();
+        let changed = state.executions.iter_mut().filter(|(_, controlled)| controlled.changed);
+        let kept = changed.map(|(id, controlled)| {
+            controlled.changed = false;
+            (id.clone(), controlled.holds())
+        });
+        kept.collect()
     }
 
     pub fn is_controlled(&self, id: &ExecutionId) -> bool {
@@ -208,6 +231,14 @@ impl Gate {
         let count =
             self.0.as_ref().and_then(|inner| inner.lock().executions.get(id).map(Controlled::held_count));
         count.unwrap_or(0)
+    }
+
+    /// So much is held, of all executions together, that nothing more can come to the gate.
+    pub fn is_full(&self) -> bool {
+        let held = |inner: &Arc<Inner>| -> usize {
+            inner.lock().executions.values().map(Controlled::held_count).sum()
+        };
+        self.0.as_ref().is_some_and(|inner| held(inner) >= MOST_WALKING)
     }
 
     /// Follows a command. Timers are not a matter of the gate.

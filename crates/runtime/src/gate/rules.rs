@@ -5,25 +5,28 @@
 use std::collections::BTreeSet;
 
 use engine::{Message, Plan};
-use protocol::Lineage;
+use protocol::{Lineage, NodeId};
+use serde::{Deserialize, Serialize};
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Rule {
-    /// The nodes it is about, as places of the plan.
-    nodes: BTreeSet<usize>,
+    /// The nodes it is about.
+    nodes: BTreeSet<NodeId>,
     /// What is inside of this, or what this is inside of.
     around: Lineage,
     depth: Depth,
     pub verdict: Verdict,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Verdict {
     Hold,
     Pass,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Depth {
     Any,
     AtMost(usize),
@@ -31,21 +34,23 @@ enum Depth {
 }
 
 impl Rule {
-    pub fn knows(&self, message: &Message) -> bool {
+    pub fn knows(&self, plan: &Plan, message: &Message) -> bool {
         let levels = message.lineage.steps().len();
         let is_deep_enough = match self.depth {
             Depth::Any => true,
             Depth::AtMost(most) => levels <= most,
             Depth::MoreThan(least) => levels > least,
         };
-        is_deep_enough && self.nodes.contains(&message.node) && touches(&self.around, &message.lineage)
+        is_deep_enough
+            && self.nodes.contains(&plan.nodes[message.node].id)
+            && touches(&self.around, &message.lineage)
     }
 
     /// What follows from this message is held at its next node.
     pub fn step(plan: &Plan, message: &Message) -> Vec<Self> {
         let next = plan.nodes[message.node].leaving.iter().map(|&edge| plan.edges[edge].to);
         vec![Self {
-            nodes: next.collect(),
+            nodes: ids(plan, next),
             around: message.lineage.clone(),
             depth: Depth::Any,
             verdict: Verdict::Hold,
@@ -67,18 +72,22 @@ impl Rule {
     }
 
     /// Whoever comes to this node is held.
-    pub fn to_node(node: usize) -> Self {
-        let (nodes, around) = (BTreeSet::from([node]), Lineage::default());
+    pub fn to_node(node: &NodeId) -> Self {
+        let (nodes, around) = (BTreeSet::from([node.clone()]), Lineage::default());
         Self { nodes, around, depth: Depth::Any, verdict: Verdict::Hold }
     }
 
     fn around(plan: &Plan, message: &Message, base: &Lineage) -> Vec<Self> {
-        let mut nodes = plan.downstream(message.node);
-        nodes.remove(&message.node);
+        let behind = plan.downstream(message.node).into_iter().filter(|node| *node != message.node);
+        let nodes = ids(plan, behind);
         let levels = base.steps().len();
         let rule = |depth, verdict| Self { nodes: nodes.clone(), around: base.clone(), depth, verdict };
         vec![rule(Depth::AtMost(levels), Verdict::Hold), rule(Depth::MoreThan(levels), Verdict::Pass)]
     }
+}
+
+fn ids(plan: &Plan, nodes: impl Iterator<Item = usize>) -> BTreeSet<NodeId> {
+    nodes.map(|node| plan.nodes[node].id.clone()).collect()
 }
 
 /// One of the two is inside the other, or they are the same.

@@ -29,13 +29,17 @@ pub(super) struct Controlled {
     pub settings: Settings,
     /// The breakpoints, once a message has brought the plan.
     armed: Option<Vec<Armed>>,
+    /// How often they were hit in a process that is gone.
+    pub(super) hits_before: Vec<u32>,
     plan: Option<Arc<Plan>>,
-    paused: bool,
-    paused_nodes: BTreeSet<NodeId>,
-    rules: Vec<Rule>,
-    /// Nodes to run to, until a message has brought the plan.
-    run_to: Option<NodeId>,
-    held: HeldMessages,
+    pub(super) paused: bool,
+    pub(super) paused_nodes: BTreeSet<NodeId>,
+    pub(super) rules: Vec<Rule>,
+    pub(super) held: HeldMessages,
+    /// Held by a process that is gone, and not here yet.
+    pub(super) again: BTreeMap<MessageId, WhyHeld>,
+    /// How it is held is another way than it was when somebody kept it.
+    pub(super) changed: bool,
     log: VecDeque<Logged>,
     log_dropped: usize,
     /// The execution has ended; what was hit and said can still be looked at.
@@ -67,10 +71,17 @@ impl Controlled {
             held: self.held.iter().take(LISTED).map(|(_, held)| held.view()).collect(),
             held_total: self.held.len(),
             held_at: self.held_at(),
-            hits: self.armed.iter().flatten().map(|armed| armed.hits).collect(),
+            hits: self.hits(),
             log: self.log.iter().cloned().collect(),
             log_dropped: self.log_dropped,
             stale: Vec::new(),
+        }
+    }
+
+    pub(super) fn hits(&self) -> Vec<u32> {
+        match &self.armed {
+            Some(armed) => armed.iter().map(|armed| armed.hits).collect(),
+            None => self.hits_before.clone(),
         }
     }
 
@@ -88,20 +99,34 @@ impl Controlled {
     /// Holds a message if something says so.
     pub fn hold(&mut self, standing: &Standing, now: Millis) -> Option<oneshot::Receiver<Released>> {
         self.meet(&standing.plan);
-        let why = self.breaks(standing, now).or_else(|| self.stops(standing))?;
+        let why =
+            self.stood(standing).or_else(|| self.breaks(standing, now)).or_else(|| self.stops(standing))?;
         let (release, waits) = oneshot::channel();
         let held = Held { standing: standing.clone(), why, since: now, edited: false, release };
         self.held.push((standing.message.id.clone(), held));
+        self.changed = true;
         Some(waits)
+    }
+
+    /// Why it was held before the process began. It was asked about breakpoints then, and is not counted again.
+    fn stood(&mut self, standing: &Standing) -> Option<WhyHeld> {
+        match standing.stage.place() {
+            GatePlace::Before => self.again.remove(&standing.message.id),
+            GatePlace::After => None,
+        }
     }
 
     fn meet(&mut self, plan: &Arc<Plan>) {
         if self.plan.is_none() {
             self.plan = Some(Arc::clone(plan));
             let breakpoints = self.settings.breakpoints.iter();
-            self.armed = Some(breakpoints.map(|breakpoint| Armed::new(breakpoint, &plan.names)).collect());
-            let node = self.run_to.take().and_then(|node| plan.node(&node));
-            self.rules.extend(node.map(Rule::to_node));
+            let mut armed: Vec<Armed> =
+                breakpoints.map(|breakpoint| Armed::new(breakpoint, &plan.names)).collect();
+            // Other breakpoints than it had before begin at nothing.
+            if armed.len() == self.hits_before.len() {
+                armed.iter_mut().zip(&self.hits_before).for_each(|(armed, hits)| armed.hits = *hits);
+            }
+            self.armed = Some(armed);
         }
     }
 
@@ -133,7 +158,7 @@ impl Controlled {
         if standing.stage.place() == GatePlace::After {
             return None;
         }
-        let newest = self.rules.iter().rev().find(|rule| rule.knows(&standing.message));
+        let newest = self.rules.iter().rev().find(|rule| rule.knows(&standing.plan, &standing.message));
         match newest.map(|rule| rule.verdict) {
             Some(Verdict::Hold) => return Some(WhyHeld::Stepped),
             Some(Verdict::Pass) => return None,
@@ -153,12 +178,14 @@ impl Controlled {
         engine: &dyn LocalEngine,
         now: Millis,
     ) -> Result<(), ControlError> {
+        self.changed = true;
         match command {
             Command::Pause => {
                 self.paused = true;
                 self.rules.clear();
             }
             Command::PauseNode { node_id } => {
+                self.check_node(node_id)?;
                 self.paused_nodes.insert(node_id.clone());
             }
             Command::ResumeNode { node_id } => self.resume(node_id),
@@ -225,21 +252,26 @@ impl Controlled {
         self.paused = false;
         self.paused_nodes.clear();
         self.rules.clear();
+        self.again.clear();
         self.release_all();
     }
 
     fn run_to(&mut self, node_id: &NodeId) -> Result<(), ControlError> {
-        match &self.plan {
-            Some(plan) => {
-                let node = plan.node(node_id).ok_or_else(|| {
-                    ControlError::missing(format!("there is no node {node_id}"), "name a node by its id")
-                })?;
-                self.go_on();
-                self.rules.push(Rule::to_node(node));
-            }
-            None => self.run_to = Some(node_id.clone()),
-        }
+        self.check_node(node_id)?;
+        self.go_on();
+        self.rules.push(Rule::to_node(node_id));
         Ok(())
+    }
+
+    /// Before the first message has brought the plan nobody knows.
+    fn check_node(&self, node_id: &NodeId) -> Result<(), ControlError> {
+        match self.plan.as_ref().is_some_and(|plan| plan.node(node_id).is_none()) {
+            true => Err(ControlError::missing(
+                format!("there is no node {node_id} in this workflow"),
+                "name a node by its id",
+            )),
+            false => Ok(()),
+        }
     }
 
     fn resume(&mut self, node_id: &NodeId) {
@@ -260,6 +292,7 @@ impl Controlled {
 
     pub fn forget(&mut self, message_id: &MessageId) {
         self.held.retain(|(id, _)| id != message_id);
+        self.changed = true;
     }
 
     fn find(&self, message_id: &MessageId) -> Result<&Held, ControlError> {
