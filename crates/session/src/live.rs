@@ -172,7 +172,7 @@ impl Live {
 
     fn take_in(&self, group: &[Event]) {
         let mut state = self.lock();
-        let mut touched: Vec<&ExecutionId> = Vec::new();
+        let mut touched: BTreeSet<&ExecutionId> = BTreeSet::new();
         for event in group {
             if let Some(fold) = ViewFold::begin(event) {
                 state.folds.insert(event.execution_id.clone(), fold);
@@ -186,9 +186,7 @@ impl Live {
             if let Some(timers) = state.timers.get_mut(&event.execution_id) {
                 timers.apply(event);
             }
-            if !touched.contains(&&event.execution_id) {
-                touched.push(&event.execution_id);
-            }
+            touched.insert(&event.execution_id);
         }
         for id in touched {
             let Some(patch) = state.folds.get_mut(id).and_then(ViewFold::take_patch) else { continue };
