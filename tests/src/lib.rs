@@ -2,7 +2,9 @@
 
 pub mod cases;
 pub mod clustered;
+pub mod flood;
 pub mod http;
+pub mod keyring;
 pub mod local;
 pub mod model;
 pub mod outside;
