@@ -16,6 +16,7 @@ use protocol::{
 use recording::{Access, Store};
 use runeglass_tests::{
     clustered::Servers,
+    outside::Web,
     runeglass,
     watched::{Looking, Workers, broker_state, connection, keys, named_by_the_broker},
 };
@@ -54,7 +55,7 @@ fn patient() -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_runs_there_is_seen_here_and_belongs_to_nobody_here() {
-    let servers = Servers::start();
+    let servers = Servers::shared();
     let workers = Workers::start(&servers, "see.").await;
     let items: Vec<u32> = (0..200).collect();
     // One has ended and one rests before anybody looks.
@@ -145,6 +146,52 @@ async fn what_runs_there_is_seen_here_and_belongs_to_nobody_here() {
     workers.close().await;
 }
 
+/// Asks a server outside.
+fn priced(url: &str) -> Value {
+    json!({
+        "workflow_id": "priced",
+        "nodes": [
+            {"id": "start", "type": "trigger"},
+            {"id": "ask", "type": "http", "parameters": {"url": url}},
+            {"id": "say", "type": "log", "parameters": {"message": "$ask.body.method"}}
+        ],
+        "edges": [{"id": "1", "src": "start", "dst": "ask"}, {"id": "2", "src": "ask", "dst": "say"}]
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_of_what_was_seen_is_answered_as_it_was_there() {
+    let servers = Servers::shared();
+    let workers = Workers::start(&servers, "pin.").await;
+    let web = Web::start().await;
+    let looking = Looking::open(Keep::Nowhere).await;
+    looking.attach(connection(&servers, "pin."), true).await;
+    workers.begin("there", &priced(&web.url("/echo")), json!({})).await;
+    let there = looking.until_ended("there").await;
+    assert_eq!((there.summary.phase, web.requests().len()), (ExecutionPhase::Completed, 1));
+    looking.0.call(Request::Detach).await.expect("detached");
+    let wish = Box::new(ForkWish::At { position: 1, edit: None, run: Vec::new() });
+    let execution_id = ExecutionId::from("there");
+    let preview = Request::ForkPreview { execution_id: execution_id.clone(), wish: wish.clone(), path: None };
+    let Ok(Response::ForkPreview(preview)) = looking.0.call(preview).await else { panic!("a preview") };
+    assert_eq!((preview.effects_total, preview.pinned), (0, 1), "nothing would be asked: {preview:?}");
+    let fork = Request::Fork { execution_id, wish, path: None };
+    let Ok(Response::Started { execution_id: forked }) = looking.0.call(fork).await else { panic!("a fork") };
+    let forked_view = looking.until_ended(forked.as_str()).await;
+    assert_eq!(forked_view.summary.phase, ExecutionPhase::Completed);
+    assert_eq!(web.requests().len(), 1, "the server was asked by the cluster, and not from here");
+    let output = async |id: &ExecutionId| {
+        let detail =
+            Request::NodeDetail { execution_id: id.clone(), node_id: "ask".into(), key: None, at: None };
+        match looking.0.call(detail).await {
+            Ok(Response::NodeDetail(detail)) => format!("{:?}", detail.firings[0].output),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(output(&forked).await, output(&"there".into()).await, "it got what was seen");
+    workers.close().await;
+}
+
 /// Reads what Redis is asked, by whom, until the connection ends.
 fn monitor(port: u16) -> Arc<Mutex<Vec<String>>> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("connects");
@@ -204,11 +251,13 @@ async fn an_observer_leaves_no_trace_even_when_it_is_killed() {
     assert_eq!(broker_state(&servers), broker, "while it looks");
     assert_eq!(keys(&servers.redis).await, redis, "while it looks");
 
-    // A second observer, killed while a fan-out goes on, and its results are the same.
+    // What it looks at has the same result as before.
     workers.begin("watched", &fan_out(1), input).await;
     let watched = workers.end("watched").await;
     assert_eq!(watched["final_context"], alone["final_context"]);
     saw(&mut lines, "\"execution_id\":\"watched\"");
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let (broker_before, redis_before) = (broker_state(&servers), keys(&servers.redis).await);
     observer.kill().expect("killed");
     observer.wait().expect("ended");
     for _ in 0..100 {
@@ -218,6 +267,13 @@ async fn an_observer_leaves_no_trace_even_when_it_is_killed() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     assert_eq!(named_by_the_broker(&servers), Vec::<String>::new(), "its queue went with it");
+    assert_eq!(
+        broker_state(&servers),
+        broker_before,
+        "queues, bindings, exchanges and consumers are as they were"
+    );
+    assert_eq!(keys(&servers.redis).await, redis_before, "keys, what is in them and when they go");
+    assert!(clients(&servers).await.is_disjoint(&watching), "it is gone");
 
     let mine = |line: &&String| {
         let from = line.split(['[', ']']).nth(1).and_then(|who| who.split(' ').nth(1));
