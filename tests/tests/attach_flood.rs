@@ -119,7 +119,7 @@ async fn a_flood_is_counted_and_does_not_fill_the_memory() {
     let port = servers.rabbit.port;
     pour_one(port, Scene::fan_out(EXCHANGE, PREFIX, ITEMS), 9_000_001);
     assert_eq!(listening.until_ended(&name(9_000_001)).await.summary.phase, ExecutionPhase::Completed);
-    let (before, broker, memory) = (listening.cluster().await, undisturbed(&servers), resident());
+    let (before, broker, memory) = (settled(&listening).await, undisturbed(&servers), resident());
 
     let lasts = Duration::from_secs(flood_seconds());
     let scene = Scene::fan_out(EXCHANGE, PREFIX, ITEMS);
