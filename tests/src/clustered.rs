@@ -1,7 +1,10 @@
 //! Workflows on the cluster backend: real servers, several workers of this process, one simulated clock that starts
 //! at 0.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
+};
 
 use cluster::{Client, Queue, Topology, Worker, WorkerOptions};
 use engine::Plan;
@@ -27,9 +30,23 @@ pub struct Servers {
     pub redis: Redis,
 }
 
+/// Those that tests of one file share, as long as one of them runs.
+static SHARED: Mutex<Weak<Servers>> = Mutex::new(Weak::new());
+
 impl Servers {
     pub fn start() -> Self {
         Self { rabbit: RabbitMq::start(), redis: Redis::start() }
+    }
+
+    /// The servers of this file, started by the first test that wants them and ended with the last that has them: a
+    /// broker takes seconds to come up. Who shares them keeps to a prefix of its own and breaks nothing.
+    pub fn shared() -> Arc<Self> {
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let servers = Arc::new(Self::start());
+            *shared = Arc::downgrade(&servers);
+            servers
+        })
     }
 
     /// Settings of a worker that has everything to itself under a prefix.

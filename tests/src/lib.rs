@@ -3,8 +3,10 @@
 pub mod cases;
 pub mod clustered;
 pub mod debugged;
+pub mod flood;
 pub mod host;
 pub mod http;
+pub mod keyring;
 pub mod local;
 pub mod model;
 pub mod outside;

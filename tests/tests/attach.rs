@@ -1,7 +1,7 @@
 //! Looking into a cluster of our own workers: everything is seen, and nothing is changed.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     io::{BufRead, BufReader, Write},
     net::TcpStream,
     process::Stdio,
@@ -16,6 +16,7 @@ use protocol::{
 use recording::{Access, Store};
 use runeglass_tests::{
     clustered::Servers,
+    outside::Web,
     runeglass,
     watched::{Looking, Workers, broker_state, connection, keys, named_by_the_broker},
 };
@@ -54,7 +55,7 @@ fn patient() -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_runs_there_is_seen_here_and_belongs_to_nobody_here() {
-    let servers = Servers::start();
+    let servers = Servers::shared();
     let workers = Workers::start(&servers, "see.").await;
     let items: Vec<u32> = (0..200).collect();
     // One has ended and one rests before anybody looks.
@@ -145,6 +146,52 @@ async fn what_runs_there_is_seen_here_and_belongs_to_nobody_here() {
     workers.close().await;
 }
 
+/// Asks a server outside.
+fn priced(url: &str) -> Value {
+    json!({
+        "workflow_id": "priced",
+        "nodes": [
+            {"id": "start", "type": "trigger"},
+            {"id": "ask", "type": "http", "parameters": {"url": url}},
+            {"id": "say", "type": "log", "parameters": {"message": "$ask.body.method"}}
+        ],
+        "edges": [{"id": "1", "src": "start", "dst": "ask"}, {"id": "2", "src": "ask", "dst": "say"}]
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_of_what_was_seen_is_answered_as_it_was_there() {
+    let servers = Servers::shared();
+    let workers = Workers::start(&servers, "pin.").await;
+    let web = Web::start().await;
+    let looking = Looking::open(Keep::Nowhere).await;
+    looking.attach(connection(&servers, "pin."), true).await;
+    workers.begin("there", &priced(&web.url("/echo")), json!({})).await;
+    let there = looking.until_ended("there").await;
+    assert_eq!((there.summary.phase, web.requests().len()), (ExecutionPhase::Completed, 1));
+    looking.0.call(Request::Detach).await.expect("detached");
+    let wish = Box::new(ForkWish::At { position: 1, edit: None, run: Vec::new() });
+    let execution_id = ExecutionId::from("there");
+    let preview = Request::ForkPreview { execution_id: execution_id.clone(), wish: wish.clone(), path: None };
+    let Ok(Response::ForkPreview(preview)) = looking.0.call(preview).await else { panic!("a preview") };
+    assert_eq!((preview.effects_total, preview.pinned), (0, 1), "nothing would be asked: {preview:?}");
+    let fork = Request::Fork { execution_id, wish, path: None };
+    let Ok(Response::Started { execution_id: forked }) = looking.0.call(fork).await else { panic!("a fork") };
+    let forked_view = looking.until_ended(forked.as_str()).await;
+    assert_eq!(forked_view.summary.phase, ExecutionPhase::Completed);
+    assert_eq!(web.requests().len(), 1, "the server was asked by the cluster, and not from here");
+    let output = async |id: &ExecutionId| {
+        let detail =
+            Request::NodeDetail { execution_id: id.clone(), node_id: "ask".into(), key: None, at: None };
+        match looking.0.call(detail).await {
+            Ok(Response::NodeDetail(detail)) => format!("{:?}", detail.firings[0].output),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(output(&forked).await, output(&"there".into()).await, "it got what was seen");
+    workers.close().await;
+}
+
 /// Reads what Redis is asked, by whom, until the connection ends.
 fn monitor(port: u16) -> Arc<Mutex<Vec<String>>> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("connects");
@@ -172,6 +219,44 @@ async fn clients(servers: &Servers) -> BTreeSet<String> {
     let address = |line: &str| line.split(' ').find_map(|part| part.strip_prefix("addr=")).map(str::to_owned);
     // Who asks is not meant.
     said.lines().filter(|line| !line.contains("cmd=client")).filter_map(address).collect()
+}
+
+type Keys = BTreeMap<String, (Vec<u8>, i64)>;
+
+/// Everything in Redis, once the workers have written all that they had to.
+async fn at_rest(servers: &Servers) -> Keys {
+    let mut before = keys(&servers.redis).await;
+    for _ in 0..40 {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let now = keys(&servers.redis).await;
+        if now == before {
+            return now;
+        }
+        before = now;
+    }
+    panic!("Redis does not come to rest");
+}
+
+fn without_looks(mut keys: Keys) -> Keys {
+    keys.remove("looks").expect("workers have something to look at");
+    keys
+}
+
+/// Keys that are not as they were: other content, another moment to go, gone before that moment, or new.
+async fn changed(servers: &Servers, before: &Keys, after: &Keys) -> Vec<String> {
+    let client = redis::Client::open(servers.redis.url.as_str()).expect("an address");
+    let mut connection = client.get_multiplexed_async_connection().await.expect("connects");
+    let (seconds, _): (i64, i64) = redis::cmd("TIME").query_async(&mut connection).await.expect("a moment");
+    let was_due = |until: i64| until >= 0 && until <= seconds * 1_000 + 1_000;
+    let lost = before.iter().filter_map(|(name, (content, until))| match after.get(name) {
+        None if was_due(*until) => None,
+        None => Some(format!("{name} is gone; it was to go at {until}")),
+        Some((_, now)) if now != until => Some(format!("{name} goes at {now} in place of {until}")),
+        Some((now, _)) if now != content => Some(format!("{name} holds something else")),
+        Some(_) => None,
+    });
+    let new = after.keys().filter(|name| !before.contains_key(*name)).map(|name| format!("{name} is new"));
+    lost.chain(new).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -204,11 +289,13 @@ async fn an_observer_leaves_no_trace_even_when_it_is_killed() {
     assert_eq!(broker_state(&servers), broker, "while it looks");
     assert_eq!(keys(&servers.redis).await, redis, "while it looks");
 
-    // A second observer, killed while a fan-out goes on, and its results are the same.
+    // What it looks at has the same result as before.
     workers.begin("watched", &fan_out(1), input).await;
     let watched = workers.end("watched").await;
     assert_eq!(watched["final_context"], alone["final_context"]);
     saw(&mut lines, "\"execution_id\":\"watched\"");
+    let broker_before = broker_state(&servers);
+    let redis_before = at_rest(&servers).await;
     observer.kill().expect("killed");
     observer.wait().expect("ended");
     for _ in 0..100 {
@@ -218,6 +305,16 @@ async fn an_observer_leaves_no_trace_even_when_it_is_killed() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     assert_eq!(named_by_the_broker(&servers), Vec::<String>::new(), "its queue went with it");
+    assert_eq!(
+        broker_state(&servers),
+        broker_before,
+        "queues, bindings, exchanges and consumers are as they were"
+    );
+    let redis_after = keys(&servers.redis).await;
+    // When to look again is what workers write down themselves, at any time; that the observer writes nothing at all is
+    // told by what it has asked, below.
+    let (redis_before, redis_after) = (without_looks(redis_before), without_looks(redis_after));
+    assert_eq!(changed(&servers, &redis_before, &redis_after).await, Vec::<String>::new());
 
     let mine = |line: &&String| {
         let from = line.split(['[', ']']).nth(1).and_then(|who| who.split(' ').nth(1));

@@ -240,12 +240,12 @@ fn a_message_that_was_refused_is_gone() {
     assert_eq!(watching.rules(600_000), [], "without the queue nobody can tell");
     let queue =
         protocol::QueueView { name: "workflow.execution".to_owned(), messages: 0, consumers: 2, growth: 0.0 };
-    watching.rune.queues(std::slice::from_ref(&queue));
+    watching.rune.queues(std::slice::from_ref(&queue), 0);
     assert_eq!(watching.rules(600_000), [Rule::Discarded]);
     assert_eq!(watching.rules(10_000), [], "a worker may hold it in its hands");
-    watching.rune.queues(&[protocol::QueueView { messages: 5, ..queue.clone() }]);
+    watching.rune.queues(&[protocol::QueueView { messages: 5, ..queue.clone() }], 0);
     assert_eq!(watching.rules(600_000), [], "it is still in the queue");
-    watching.rune.queues(&[protocol::QueueView { messages: 5, consumers: 0, growth: 1.5, ..queue }]);
+    watching.rune.queues(&[protocol::QueueView { messages: 5, consumers: 0, growth: 1.5, ..queue }], 0);
     assert_eq!(watching.rules(600_000), [Rule::NoConsumer]);
 }
 

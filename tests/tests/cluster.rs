@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_sample_tells_its_story() {
-    let servers = Servers::start();
+    let servers = Servers::shared();
     for sample in story::samples() {
         let input = sample.plan.workflow.sample_input.clone().unwrap_or_default();
         let crew = Crew::start(&servers, &format!("{}.", sample.name)).await;
@@ -27,7 +27,7 @@ async fn every_sample_tells_its_story() {
 /// Work in queues that are kept on several brokers.
 #[tokio::test(flavor = "multi_thread")]
 async fn quorum_queues_tell_the_same_stories() {
-    let servers = Servers::start();
+    let servers = Servers::shared();
     for sample in story::samples() {
         let input = sample.plan.workflow.sample_input.clone().unwrap_or_default();
         let topology = Topology::of_kind(&format!("quorum.{}.", sample.name), Kind::Quorum);
@@ -55,7 +55,7 @@ fn foreign(id: &str, node: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nonsense_is_parked_with_the_reason_and_work_goes_on() {
-    let servers = Servers::start();
+    let servers = Servers::shared();
     let crew = Crew::start(&servers, "bad.").await;
     let mut cyclic = foreign("cyclic", "start");
     cyclic["workflow_definition"]["edges"] = json!([
@@ -127,7 +127,7 @@ async fn unknown_fields_of_a_start_travel_with_every_message() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_queue_with_other_settings_is_a_clear_message() {
-    let servers = Servers::start();
+    let servers = Servers::shared();
     Post::open(&servers.rabbit.url, Topology::new("same.")).await.expect("declared");
     let refused = Post::open(&servers.rabbit.url, Topology::of_kind("same.", Kind::Quorum)).await;
     let said = refused.err().map(|error| error.to_string()).unwrap_or_default();
@@ -138,7 +138,7 @@ async fn a_queue_with_other_settings_is_a_clear_message() {
 /// Two schedulers want the same looks; every one goes to one of them, and comes back when its lease is over.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_timer_is_claimed_once_and_comes_back_when_its_claimer_dies() {
-    let servers = Servers::start();
+    let servers = Servers::shared();
     let log = Log::connect(&servers.redis.url, "timers.", 1).await.expect("connects");
     let looks = Looks::new(&log);
     for number in 0..250 {
@@ -197,7 +197,7 @@ impl LogModel {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_script_and_its_model_agree() {
-    let servers = Servers::start();
+    let servers = Servers::shared();
     let log = Log::connect(&servers.redis.url, "model.", 60_000).await.expect("connects");
     let mut dice = Dice::new(1);
     let mut counts = std::collections::BTreeMap::<&str, u32>::new();
@@ -241,7 +241,7 @@ async fn the_script_and_its_model_agree() {
 /// Random workflows on the cluster mean what the oracle says.
 #[tokio::test(flavor = "multi_thread")]
 async fn random_workflows_mean_what_the_oracle_says() {
-    let servers = Servers::start();
+    let servers = Servers::shared();
     let crew = Crew::start(&servers, "random.").await;
     let mut events_seen = 0;
     for (model, seeds) in [(Model::Control, 0..150), (Model::Data, 0..100)] {

@@ -134,7 +134,7 @@ async fn completed(client: &Client, id: &str, items: usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_workers_fire_every_timer_once() {
-    let servers = Servers::start();
+    let servers = Servers::shared();
     let team = Team::start(&servers, "fight.", &["first", "second"], 60_000).await;
     let (_connection, mut fired) = listen(&servers, "fight.").await;
     let client = servers.client("fight.", Clock::system()).await;
@@ -158,7 +158,7 @@ async fn two_workers_fire_every_timer_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_timer_that_was_claimed_and_not_fired_comes_back_after_the_lease() {
-    let servers = Servers::start();
+    let servers = Servers::shared();
     let log = Log::connect(&servers.redis.url, "claimed.", 60_000).await.expect("connects");
     let looks = Looks::new(&log);
     let client = servers.client("claimed.", Clock::system()).await;

@@ -1,10 +1,11 @@
 //! A planted secret is looked for in everything that a run leaves behind: stores, logs, messages, exports, errors. The
 //! server repeats it in every form it can.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, process::Command};
 
 use runeglass_tests::{
-    Ran, binary,
+    Ran,
+    keyring::with_keyring,
     outside::{MailServer, Web},
     run, runeglass,
 };
@@ -152,17 +153,6 @@ async fn a_secret_from_a_file_leaves_no_trace() {
     assert!(place.search(&["kept.json", "in.txt"]) > 10_000, "there was something to search");
     let kept = fs::read_to_string(&file).expect("readable");
     assert!(kept.contains(SECRET), "the search would have found it");
-}
-
-/// A desktop's keyring of our own: a private bus, and the daemon that keeps secrets on it.
-fn with_keyring(folder: &Path, script: &str) -> Ran {
-    let unlock = "printf pass | gnome-keyring-daemon --unlock --components=secrets > /dev/null 2>&1";
-    let mut command = Command::new("dbus-run-session");
-    command.args(["--", "sh", "-ec", &format!("{unlock}\n{script}")]);
-    for variable in ["HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"] {
-        command.env(variable, folder);
-    }
-    run(command.env("RUNEGLASS", binary("runeglass")).current_dir(folder))
 }
 
 #[tokio::test(flavor = "multi_thread")]

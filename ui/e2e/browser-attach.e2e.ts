@@ -1,25 +1,18 @@
 /** Looking into a live cluster from a real browser: RabbitMQ, Redis and two workers, and a host that only attaches. */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seriousFindings } from './harness/axe';
-import { binary } from './harness/place';
+import { Cluster } from './harness/cluster';
 import { Process } from './harness/process';
 import { Stage, byId } from './harness/stage';
 
-const SERVERS = resolve(import.meta.dirname, '../../.make/with-servers');
 const LIMIT_MILLIS = 30_000;
 const ITEMS = 120;
 
-let folder: string;
-let runeglass: string;
-let cluster: Process;
+let cluster: Cluster;
 let workers: Process[] = [];
 let stage: Stage;
-let amqp: string;
-let redis: string;
 
 const CHAIN = [
   { id: 'a', src: 'start', dst: 'each' },
@@ -71,42 +64,25 @@ const APPROVAL = {
 };
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'runeglass-attach-'));
+  cluster = await Cluster.start();
   // Saved connections of this machine are none of a test's business.
-  process.env.XDG_DATA_HOME = folder;
-  runeglass = binary('RUNEGLASS_BIN', '../target/debug/runeglass');
-  cluster = new Process(SERVERS, ['bash', '-c', 'echo "at $RUNEGLASS_AMQP and $RUNEGLASS_REDIS"; exec sleep 600']);
-  const said = /at (\S+) and (\S+)/.exec(await cluster.says(/(at amqp:\S+ and \S+)/, 60_000)) ?? [];
-  [, amqp = '', redis = ''] = said;
-  workers = [worker(), worker()];
+  process.env.XDG_DATA_HOME = cluster.folder;
+  workers = [cluster.worker(), cluster.worker()];
   stage = await Stage.open();
 });
 
 afterAll(async () => {
   await stage?.close();
-  await Promise.all(workers.map((each) => each.end()));
   await cluster?.end();
-  rmSync(folder, { recursive: true, force: true });
 });
-
-function worker(): Process {
-  return new Process(runeglass, ['worker', '--concurrency', '10', '--amqp', amqp, '--redis', redis]);
-}
-
-/** On the cluster, by somebody else. */
-function start(name: string, workflow: object): string {
-  const file = join(folder, `${name}.json`);
-  writeFileSync(file, JSON.stringify(workflow));
-  return execFileSync(runeglass, ['run', file, '--detach', '--amqp', amqp, '--redis', redis], { encoding: 'utf8' }).trim();
-}
 
 async function fill(password: string): Promise<void> {
   const { page } = stage;
   await page.getByLabel('Name').fill('production');
   await page.getByRole('radio', { name: 'Red' }).check();
-  await page.getByLabel('RabbitMQ', { exact: true }).fill(amqp.replace('guest:guest', 'guest'));
+  await page.getByLabel('RabbitMQ', { exact: true }).fill(cluster.amqp.replace('guest:guest', 'guest'));
   await page.getByLabel('RabbitMQ password').fill(password);
-  await page.getByLabel('Redis', { exact: true }).fill(redis);
+  await page.getByLabel('Redis', { exact: true }).fill(cluster.redis);
 }
 
 describe('attaching to a live cluster', () => {
@@ -156,7 +132,7 @@ describe('attaching to a live cluster', () => {
 
   it('shows a fan-out while it happens, and offers nothing that cannot be done to it', async () => {
     const { page } = stage;
-    const id = start('parcels', PARCELS);
+    const id = cluster.run('parcels', PARCELS);
     await stage.shown(byId(`execution-${id}`), LIMIT_MILLIS);
     await page.click(byId(`execution-${id}`));
     await stage.says('[data-id="all"]', /[1-9]\d* \/ 120/, LIMIT_MILLIS);
@@ -173,7 +149,7 @@ describe('attaching to a live cluster', () => {
 
   it('looks through a join that waits', async () => {
     const { page } = stage;
-    const id = start('approval', APPROVAL);
+    const id = cluster.run('approval', APPROVAL);
     await stage.shown(byId(`execution-${id}`), LIMIT_MILLIS);
     await page.click(byId(`execution-${id}`));
     await stage.says('[data-id="both"]', /1 \/ 2/, LIMIT_MILLIS);
@@ -189,18 +165,19 @@ describe('attaching to a live cluster', () => {
     const { page } = stage;
     await Promise.all(workers.map((each) => each.end()));
     workers = [];
-    writeFileSync(join(folder, 'order.json'), JSON.stringify(ORDER));
-    const order = `${runeglass} run ${join(folder, 'order.json')} --detach --amqp ${amqp} --redis ${redis}`;
+    const file = join(cluster.folder, 'order.json');
+    writeFileSync(file, JSON.stringify(ORDER));
+    const order = [cluster.runeglass, 'run', file, '--detach', ...cluster.addresses].join(' ');
     const orders = new Process('bash', ['-c', `for each in $(seq 60); do ${order}; sleep 0.3; done`]);
     await page.click(byId('tab-cluster'));
     try {
-      await stage.says(byId('findings'), /No consumerworkflow\.execution holds \d+ messages? and nobody takes them\..*Start a worker/, 15_000);
+      await stage.says(byId('findings'), /No consumerworkflow\.execution holds \d+ messages? and nobody takes them.*Start a worker/, 15_000);
       await stage.says(byId('live-findings'), /found wrong/);
       await stage.shoot('attach-stuck');
       expect(await seriousFindings(page)).toEqual([]);
     } finally {
       await orders.end();
-      workers = [worker(), worker()];
+      workers = [cluster.worker(), cluster.worker()];
     }
   });
 
@@ -208,7 +185,7 @@ describe('attaching to a live cluster', () => {
     const { page } = stage;
     await page.click(byId('live-record'));
     await stage.says(byId('live-record'), 'Recording');
-    const id = start('parcels', PARCELS);
+    const id = cluster.run('parcels', PARCELS);
     await stage.shown(byId(`execution-${id}`), LIMIT_MILLIS);
     await page.click(byId(`execution-${id}`));
     await stage.ended();
@@ -235,7 +212,7 @@ describe('attaching to a live cluster', () => {
     await secret.fill('guest');
     await page.click(byId('attach-now'));
     await stage.shown(byId('live-banner'), LIMIT_MILLIS);
-    const id = start('approval', APPROVAL);
+    const id = cluster.run('approval', APPROVAL);
     await stage.shown(byId(`execution-${id}`), LIMIT_MILLIS);
     await page.click(byId(`execution-${id}`));
     await stage.says('[data-id="both"]', /1 \/ 2/, LIMIT_MILLIS);

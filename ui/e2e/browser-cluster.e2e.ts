@@ -1,28 +1,22 @@
 /** The live view of a master in a real browser: a fan-out on RabbitMQ and Redis, seen while it happens. */
-import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { type Browser, type Page, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seriousFindings } from './harness/axe';
+import { Cluster } from './harness/cluster';
 import { eventually } from './harness/eventually';
 import { openPage } from './harness/freshUi';
-import { type Place, binary, makePlace } from './harness/place';
-import { Process } from './harness/process';
-import { CHROMIUM_ARGS } from './harness/stage';
+import { type Place, makePlace } from './harness/place';
+import type { Process } from './harness/process';
+import { CHROMIUM_ARGS, byId } from './harness/stage';
 
-const SERVERS = resolve(import.meta.dirname, '../../.make/with-servers');
 const LIMIT_MILLIS = 30_000;
 const ITEMS = 60;
 
 let place: Place;
-let cluster: Process;
+let cluster: Cluster;
+let master: Process;
 let browser: Browser;
 let page: Page;
-let runeglass: string;
-let addresses: string[];
-
-const byId = (id: string): string => `[data-testid="${id}"]`;
 
 /** Sixty items of half a second, a few at a time. */
 const WORKFLOW = {
@@ -43,13 +37,10 @@ const WORKFLOW = {
 
 beforeAll(async () => {
   place = makePlace();
-  runeglass = binary('RUNEGLASS_BIN', '../target/debug/runeglass');
-  const start = `echo "at $RUNEGLASS_AMQP and $RUNEGLASS_REDIS"
-    ${runeglass} worker --concurrency 10 & exec ${runeglass} master --store ${place.store}`;
-  cluster = new Process(SERVERS, ['bash', '-c', start]);
-  const [, amqp = '', redis = ''] = /at (\S+) and (\S+)/.exec(await cluster.says(/(at amqp:\S+ and \S+)/, 60_000)) ?? [];
-  addresses = ['--amqp', amqp, '--redis', redis];
-  const url = await cluster.says(/(http:\/\/127\.0\.0\.1:\d+\/\?token=\S+)/, 60_000);
+  cluster = await Cluster.start();
+  cluster.worker();
+  master = cluster.serve('master', '--store', place.store);
+  const url = await master.says(/(http:\/\/127\.0\.0\.1:\d+\/\?token=\S+)/, 60_000);
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: CHROMIUM_ARGS });
   page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme: 'light' });
   page.setDefaultTimeout(10_000);
@@ -61,12 +52,6 @@ afterAll(async () => {
   await cluster?.end();
   place?.remove();
 });
-
-function start(): string {
-  const file = join(place.workflows, 'parcels.json');
-  writeFileSync(file, JSON.stringify(WORKFLOW));
-  return execFileSync(runeglass, ['run', file, '--detach', ...addresses], { encoding: 'utf8' }).trim();
-}
 
 async function phase(): Promise<string | null> {
   return page.locator(byId('execution-phase')).getAttribute('data-phase');
@@ -95,7 +80,7 @@ describe('the live view of a master', () => {
   });
 
   it('shows a fan-out while it happens, to its end', async () => {
-    const id = start();
+    const id = cluster.run('parcels', WORKFLOW);
     await page.locator(byId(`execution-${id}`)).click();
     const progress = page.locator('[data-id="all"]');
     const seen = new Set<string>();
@@ -111,15 +96,15 @@ describe('the live view of a master', () => {
     );
     expect(await phase()).toBe('running');
     await shots('cluster-live');
-    await eventually('the end', LIMIT_MILLIS, async () => ((await phase()) === 'completed' ? true : null), () => cluster.output);
+    await eventually('the end', LIMIT_MILLIS, async () => ((await phase()) === 'completed' ? true : null), () => master.output);
     await shots('cluster-ended');
   });
 
   it('stops an execution of the cluster', async () => {
-    const id = start();
+    const id = cluster.run('parcels', WORKFLOW);
     await page.locator(byId(`execution-${id}`)).click();
     await page.locator(byId('stop')).click();
-    await eventually('the end', LIMIT_MILLIS, async () => ((await phase()) === 'halted' ? true : null), () => cluster.output);
+    await eventually('the end', LIMIT_MILLIS, async () => ((await phase()) === 'halted' ? true : null), () => master.output);
     expect(await page.locator(byId('stop')).count()).toBe(0);
   });
 });

@@ -208,7 +208,8 @@ fn told(event: &Event) -> Option<String> {
         | Fact::TimedOut(_)
         | Fact::Intervened(_)
         | Fact::TimerFired(_)
-        | Fact::Gathered(_) => None,
+        | Fact::Gathered(_)
+        | Fact::Missed(_) => None,
     }
 }
 

@@ -311,6 +311,7 @@ pub async fn fork_edit(
         | Fact::Intervened(_)
         | Fact::TimerFired(_)
         | Fact::Gathered(_)
+        | Fact::Missed(_)
         | Fact::ExecutionEnded(_) => Err(refuse("something", "neither a start nor an end of a node")),
     }
 }

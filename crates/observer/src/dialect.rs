@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use protocol::{BarrierView, Event, ExecutionId, Finding, Millis, NodeId, QueueView, TimerView, WorkerView};
+use protocol::{
+    BarrierView, Event, ExecutionId, Finding, Gap, Millis, NodeId, QueueView, TimerView, WorkerView,
+};
 
 use crate::{ObserverError, Reader};
 
@@ -45,7 +47,12 @@ pub trait Dialect: Send {
     fn timers(&self) -> Vec<TimerView>;
 
     /// What the broker says about its queues, told whenever it was asked: some rules need it.
-    fn queues(&mut self, _queues: &[QueueView]) {}
+    fn queues(&mut self, _queues: &[QueueView], _now: Millis) {}
+
+    /// Something went by unseen, in a time that is over.
+    fn missed(&mut self, _gap: &Gap, _now: Millis) -> News {
+        News::default()
+    }
 
     /// Which messages are worth a copy: every copy is work for the broker.
     fn wants(&self) -> &'static [&'static str] {
@@ -67,6 +74,11 @@ pub trait Dialect: Send {
 
     /// Executions that are there and not followed, because there are too many.
     fn passed_over(&self) -> u64 {
+        0
+    }
+
+    /// Messages that have come and of which nothing could be made.
+    fn unseen(&self) -> u64 {
         0
     }
 }

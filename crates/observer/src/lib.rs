@@ -10,6 +10,7 @@
 mod broker;
 mod detect;
 mod dialect;
+mod gaps;
 mod observer;
 mod own;
 mod reader;

@@ -7,17 +7,18 @@ use std::{
 };
 
 use protocol::{
-    BarrierView, ClusterDialect, ClusterView, Event, ExecutionId, Gap, Millis, NodeId, Problem, QueueView,
-    TimerView,
+    BarrierView, ClusterDialect, ClusterView, Event, ExecutionId, Finding, Millis, NodeId, Problem,
+    QueueView, TimerView,
 };
 use tokio::{
-    sync::{mpsc, oneshot, watch},
+    sync::{OwnedSemaphorePermit, mpsc, oneshot, watch},
     task::JoinSet,
     time::Instant,
 };
 
 use crate::{
     Address, Dialect, EVERYTHING, Heard, Now, ObserverError, Read, Reader, detect,
+    gaps::Gaps,
     reader::NOTHING,
     speaker::Speaker,
     tap::{self, Arrived, Counters, Hearing, Tap},
@@ -33,21 +34,23 @@ const HANDED: usize = 2_000;
 const WAITING: usize = 8;
 /// Copies that are kept until it is known whose they are.
 const KEPT_UNTIL_KNOWN: usize = 2_000;
-const LISTED_GAPS: usize = 100;
 
 const STEP_EVERY: Duration = Duration::from_millis(50);
 const ROUND_EVERY: Duration = Duration::from_secs(60);
 const VIEW_EVERY: Duration = Duration::from_millis(250);
 const WEIGH_EVERY: Duration = Duration::from_secs(5);
+/// How often is looked for what is wrong; less often where that takes long, so that there is time for everything else.
+const FIND_EVERY: Duration = Duration::from_millis(500);
+const FIND_SHARE: u32 = 20;
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// Drops that follow each other so closely are one gap.
-const ONE_GAP: Millis = 3_000;
 
-/// Facts that were seen.
+/// Facts that were seen. They keep the room of the messages they were made of until they are let go, so that what waits
+/// to be written has the same bound as what waits to be heard.
 pub struct Sighting {
     pub dialect: ClusterDialect,
     pub events: Vec<Event>,
+    _room: Option<OwnedSemaphorePermit>,
 }
 
 /// A question to the dialect.
@@ -103,6 +106,8 @@ impl Observer {
             counters,
             queues: BTreeMap::new(),
             gaps: Gaps::default(),
+            findings: Vec::new(),
+            find_next: Instant::now(),
             sightings,
             view: view.clone(),
         };
@@ -155,6 +160,9 @@ struct Looker {
     counters: Arc<Counters>,
     queues: BTreeMap<String, (QueueView, Millis)>,
     gaps: Gaps,
+    /// What was found wrong last, and when to look again.
+    findings: Vec<Finding>,
+    find_next: Instant,
     sightings: mpsc::Sender<Sighting>,
     view: watch::Sender<Arc<ClusterView>>,
 }
@@ -182,7 +190,10 @@ impl Looker {
                     let looked = self.look_once().await;
                     next_look = Instant::now() + self.after(looked);
                 }
-                _ = views.tick() => self.show(),
+                _ = views.tick() => {
+                    self.tell_gaps().await;
+                    self.show();
+                }
                 Ok(()) = hearing.changed() => {
                     let heard = hearing.borrow_and_update().clone();
                     self.hear_of_queues(&heard).await;
@@ -236,7 +247,7 @@ impl Looker {
         let now = self.moment();
         let Some(speaker) = &mut self.speaker else { return Ok(()) };
         let news = speaker.look(&reader, now).await?;
-        self.hand_over(news.events).await;
+        self.hand_over(news.events, None).await;
         Ok(())
     }
 
@@ -247,8 +258,13 @@ impl Looker {
 
     async fn hear(&mut self, together: impl Iterator<Item = Arrived>) -> Result<(), ()> {
         let mut events = Vec::new();
-        for Arrived { mut heard, .. } in together {
+        let mut taken: Option<OwnedSemaphorePermit> = None;
+        for Arrived { mut heard, room } in together {
             heard.at += self.offset;
+            match &mut taken {
+                Some(taken) => taken.merge(room),
+                None => taken = Some(room),
+            }
             if self.speaker.is_none() {
                 let told = detect::by_message(&heard);
                 self.recognise(told).await;
@@ -263,7 +279,7 @@ impl Looker {
                 }
             }
         }
-        self.hand_over(events).await;
+        self.hand_over(events, taken).await;
         if self.sightings.is_closed() { Err(()) } else { Ok(()) }
     }
 
@@ -278,18 +294,40 @@ impl Looker {
             before != *wanted
         });
         self.speaker = Some(speaker);
-        self.hand_over(events).await;
+        self.hand_over(events, None).await;
     }
 
-    async fn hand_over(&mut self, mut events: Vec<Event>) {
+    /// Waits until there is room; what comes meanwhile waits in the inbox, and what has no room there is counted.
+    async fn hand_over(&mut self, mut events: Vec<Event>, mut room: Option<OwnedSemaphorePermit>) {
         let Some(dialect) = self.speaker.as_ref().map(Speaker::dialect) else { return };
         while !events.is_empty() {
             let rest = events.split_off(events.len().min(HANDED));
             let some = std::mem::replace(&mut events, rest);
-            if self.sightings.send(Sighting { dialect, events: some }).await.is_err() {
+            let _room = if events.is_empty() { room.take() } else { None };
+            if self.sightings.send(Sighting { dialect, events: some, _room }).await.is_err() {
                 return;
             }
         }
+    }
+
+    /// Those who are followed by what is heard of them learn what was not.
+    async fn tell_gaps(&mut self) {
+        let now = self.moment();
+        self.gaps.dropped(self.counters.dropped.load(Ordering::Relaxed), now);
+        self.gaps.large(self.counters.large.load(Ordering::Relaxed), now);
+        let over = self.gaps.take_over(now);
+        let Some(speaker) = self.speaker.as_mut().filter(|_| !over.is_empty()) else { return };
+        let events = over.iter().flat_map(|gap| speaker.missed(gap, now).events).collect();
+        self.hand_over(events, None).await;
+    }
+
+    fn find(&mut self, now: Millis) {
+        let began = Instant::now();
+        if began < self.find_next {
+            return;
+        }
+        self.findings = self.speaker.as_ref().map(|speaker| speaker.findings(now)).unwrap_or_default();
+        self.find_next = began + FIND_EVERY.max(began.elapsed() * FIND_SHARE);
     }
 
     async fn weigh(&mut self) {
@@ -336,11 +374,7 @@ impl Looker {
         let now = self.moment();
         self.gaps.connected(hearing.connected, now);
         if hearing.overflowed {
-            self.gaps.note(
-                now,
-                0,
-                "our queue was full, so the broker has dropped copies; how many is not known",
-            );
+            self.gaps.overflowed(now);
         }
         if self.speaker.is_none() {
             self.recognise(detect::by_queues(hearing, &self.prefix)).await;
@@ -367,17 +401,15 @@ impl Looker {
         }
         let queues: Vec<QueueView> = self.queues.values().map(|(queue, _)| queue.clone()).collect();
         if let Some(speaker) = &mut self.speaker {
-            speaker.queues(&queues);
+            speaker.queues(&queues, now);
         }
     }
 
     /// Draws the picture anew, and shows it where it is another one.
     fn show(&mut self) {
-        let now = self.moment();
+        self.find(self.moment());
         let dropped = self.counters.dropped.load(Ordering::Relaxed);
         let large = self.counters.large.load(Ordering::Relaxed);
-        self.gaps.dropped(dropped, now);
-        self.gaps.large(large, now);
         let hearing = self.hearing.borrow().clone();
         let troubles: Vec<Problem> = hearing.problem.into_iter().chain(self.redis_problem.clone()).collect();
         let speaker = self.speaker.as_ref();
@@ -392,10 +424,10 @@ impl Looker {
             queues: self.queues.values().map(|(queue, _)| queue.clone()).collect(),
             redis: self.reader.as_ref().map(|_| self.walk.view()),
             workers: speaker.map(Dialect::workers).unwrap_or_default(),
-            findings: speaker.map(|speaker| speaker.findings(now)).unwrap_or_default(),
+            findings: self.findings.clone(),
             heard: self.counters.heard.load(Ordering::Relaxed),
-            dropped: dropped + large,
-            gaps: self.gaps.listed.iter().cloned().collect(),
+            dropped: dropped + large + speaker.map_or(0, Dialect::unseen),
+            gaps: self.gaps.listed(),
             passed_over: speaker.map_or(0, Dialect::passed_over),
         };
         self.view.send_if_modified(|shown| {
@@ -436,60 +468,4 @@ fn capabilities() -> Vec<String> {
     ];
     let commands: Vec<String> = Read::ALL.iter().map(|read| read.words().join(" ")).collect();
     broker.map(str::to_owned).into_iter().chain([format!("Redis: {}", commands.join(", "))]).collect()
-}
-
-/// When something went by unseen.
-#[derive(Default)]
-struct Gaps {
-    listed: VecDeque<Gap>,
-    was_connected: bool,
-    dropped: u64,
-    large: u64,
-}
-
-const DISCONNECTED: &str = "there was no connection to RabbitMQ; what was sent then was not heard";
-
-impl Gaps {
-    fn connected(&mut self, connected: bool, now: Millis) {
-        if self.was_connected && !connected {
-            self.push(Gap { from: now, until: None, dropped: 0, why: DISCONNECTED.to_owned() });
-        }
-        if connected && let Some(open) = self.listed.iter_mut().rev().find(|gap| gap.until.is_none()) {
-            open.until = Some(now);
-        }
-        self.was_connected = connected;
-    }
-
-    fn dropped(&mut self, total: u64, now: Millis) {
-        let more = total - std::mem::replace(&mut self.dropped, total);
-        if more > 0 {
-            self.note(now, more, "messages came faster than this machine could take them in");
-        }
-    }
-
-    fn large(&mut self, total: u64, now: Millis) {
-        let more = total - std::mem::replace(&mut self.large, total);
-        if more > 0 {
-            self.note(now, more, "a message was larger than 16 MiB and was passed over");
-        }
-    }
-
-    /// Makes the last gap of the kind longer, or begins one.
-    fn note(&mut self, now: Millis, dropped: u64, why: &str) {
-        let recent = |gap: &&mut Gap| gap.why == why && gap.until.is_some_and(|until| now - until < ONE_GAP);
-        match self.listed.iter_mut().rev().find(recent) {
-            Some(gap) => {
-                gap.until = Some(now);
-                gap.dropped += dropped;
-            }
-            None => self.push(Gap { from: now, until: Some(now), dropped, why: why.to_owned() }),
-        }
-    }
-
-    fn push(&mut self, gap: Gap) {
-        self.listed.push_back(gap);
-        if self.listed.len() > LISTED_GAPS {
-            self.listed.pop_front();
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use protocol::{
-    BarrierView, ClusterConnection, ClusterDialect, ExecutionId, Finding, Millis, NodeId, QueueView,
+    BarrierView, ClusterConnection, ClusterDialect, ExecutionId, Finding, Gap, Millis, NodeId, QueueView,
     TimerView, WorkerView,
 };
 
@@ -73,8 +73,12 @@ impl Dialect for Speaker {
         pass!(self, it => it.found(keys));
     }
 
-    fn queues(&mut self, queues: &[QueueView]) {
-        pass!(self, it => it.queues(queues));
+    fn queues(&mut self, queues: &[QueueView], now: Millis) {
+        pass!(self, it => it.queues(queues, now));
+    }
+
+    fn missed(&mut self, gap: &Gap, now: Millis) -> News {
+        pass!(self, it => it.missed(gap, now))
     }
 
     fn workers(&self) -> Vec<WorkerView> {
@@ -83,5 +87,9 @@ impl Dialect for Speaker {
 
     fn passed_over(&self) -> u64 {
         pass!(self, it => it.passed_over())
+    }
+
+    fn unseen(&self) -> u64 {
+        pass!(self, it => it.unseen())
     }
 }

@@ -40,7 +40,7 @@ const FOREIGN_QUEUES: [&str; 4] =
 /// A copy, and the room it takes until it is let go.
 pub struct Arrived {
     pub heard: Heard,
-    _room: OwnedSemaphorePermit,
+    pub room: OwnedSemaphorePermit,
 }
 
 #[derive(Default)]
@@ -167,11 +167,11 @@ impl Tap {
             }
             // At least one, so that many small ones have a bound too.
             let bytes = u32::try_from(delivery.data.len().max(1)).unwrap_or(u32::MAX);
-            let taken = Arc::clone(room).try_acquire_many_owned(bytes).ok().map(|_room| {
+            let taken = Arc::clone(room).try_acquire_many_owned(bytes).ok().map(|room| {
                 let routing_key = delivery.routing_key.as_str();
                 // Dialects know names without a prefix.
                 let routing_key = routing_key.strip_prefix(&self.prefix).unwrap_or(routing_key).to_owned();
-                Arrived { heard: Heard { at: (self.now)(), routing_key, body: delivery.data }, _room }
+                Arrived { heard: Heard { at: (self.now)(), routing_key, body: delivery.data }, room }
             });
             match taken.map(|arrived| inbox.try_send(arrived)) {
                 Some(Ok(())) => {}

@@ -208,4 +208,63 @@ pub struct Observed {
     pub dialect: ClusterDialect,
     /// It had begun before we came: what was before is put together from what is left of it.
     pub joined_late: bool,
+    /// When something of it may have gone by unseen, the latest last.
+    #[serde(default)]
+    pub gaps: Vec<Gap>,
+}
+
+/// Gaps of one execution that are told apart; more are taken together with the last.
+const MOST_GAPS: usize = 20;
+/// Gaps of the same kind that follow each other so closely are one.
+const ONE_GAP: Millis = 3_000;
+
+impl Observed {
+    pub fn new(cluster: impl Into<String>, dialect: ClusterDialect, joined_late: bool) -> Self {
+        Self { cluster: cluster.into(), dialect, joined_late, gaps: Vec::new() }
+    }
+
+    /// Something went by unseen.
+    pub fn miss(&mut self, gap: &Gap) {
+        let is_full = self.gaps.len() >= MOST_GAPS;
+        match self.gaps.last_mut() {
+            Some(last) if is_full || last.goes_on_with(gap) => last.extend(gap),
+            Some(_) | None => self.gaps.push(gap.clone()),
+        }
+    }
+}
+
+impl Gap {
+    /// The same trouble, with hardly a moment between.
+    pub fn goes_on_with(&self, next: &Gap) -> bool {
+        self.why == next.why && self.until.is_some_and(|until| next.from - until < ONE_GAP)
+    }
+
+    pub fn extend(&mut self, next: &Gap) {
+        self.until = next.until;
+        self.dropped += next.dropped;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gap(from: Millis, until: Millis, dropped: u64) -> Gap {
+        Gap { from, until: Some(until), dropped, why: "too much".to_owned() }
+    }
+
+    #[test]
+    fn gaps_that_follow_each_other_are_one_and_there_are_never_many() {
+        let mut observed = Observed::new("shop", ClusterDialect::Rune, false);
+        observed.miss(&gap(0, 5_000, 3));
+        observed.miss(&gap(6_000, 10_000, 4));
+        assert_eq!(observed.gaps, [Gap { from: 0, ..gap(0, 10_000, 7) }]);
+        observed.miss(&Gap { why: "no connection".to_owned(), ..gap(10_500, 11_000, 0) });
+        assert_eq!(observed.gaps.len(), 2, "another reason is another gap");
+        for number in 1..100 {
+            observed.miss(&gap(number * 100_000, number * 100_000 + 1, 1));
+        }
+        assert_eq!(observed.gaps.len(), MOST_GAPS);
+        assert_eq!(observed.gaps.iter().map(|gap| gap.dropped).sum::<u64>(), 7 + 99, "none is lost count of");
+    }
 }

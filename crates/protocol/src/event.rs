@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    EdgeId, ExecutionId, ExecutionStatus, Lineage, LineageKey, MessageId, Millis, NodeError, NodeId,
+    EdgeId, ExecutionId, ExecutionStatus, Gap, Lineage, LineageKey, MessageId, Millis, NodeError, NodeId,
     Observed, Origin, Payload, WorkflowId,
 };
 
@@ -34,6 +34,8 @@ pub enum Fact {
     Intervened(Intervened),
     TimerFired(TimerFired),
     Gathered(Gathered),
+    /// Something of an execution that is only looked at went by unseen, so what is told of that time may not be all.
+    Missed(Gap),
     ExecutionEnded(ExecutionEnded),
 }
 
@@ -294,7 +296,8 @@ impl Fact {
             Self::NodeFailed(done) => done.echo = echo,
             Self::Intervened(done) => done.echo = echo,
             Self::Gathered(done) => done.echo = echo,
-            Self::ExecutionStarted(_)
+            Self::Missed(_)
+            | Self::ExecutionStarted(_)
             | Self::NodeStarted(_)
             | Self::NodeParked(_)
             | Self::AttemptFailed(_)
@@ -308,7 +311,7 @@ impl Fact {
     pub fn place(&self) -> (Option<&NodeId>, LineageKey) {
         let of = |firing: &'_ Firing| firing.lineage.key();
         match self {
-            Self::ExecutionStarted(_) | Self::Gathered(_) | Self::ExecutionEnded(_) => {
+            Self::ExecutionStarted(_) | Self::Gathered(_) | Self::Missed(_) | Self::ExecutionEnded(_) => {
                 (None, LineageKey::default())
             }
             Self::NodeStarted(it) => (Some(&it.firing.node_id), of(&it.firing)),
@@ -339,6 +342,7 @@ impl Fact {
             | Self::TimedOut(_)
             | Self::TimerFired(_)
             | Self::Gathered(_)
+            | Self::Missed(_)
             | Self::ExecutionEnded(_) => (None, None),
         };
         one.into_iter().chain(more).chain(self.entries().into_iter().flat_map(BTreeMap::values))
@@ -367,6 +371,7 @@ impl Fact {
             | Self::TimedOut(_)
             | Self::TimerFired(_)
             | Self::Gathered(_)
+            | Self::Missed(_)
             | Self::ExecutionEnded(_) => Vec::new(),
         }
     }

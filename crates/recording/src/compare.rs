@@ -243,6 +243,7 @@ impl<'e> Attempts<'e> {
                 | Fact::Intervened(_)
                 | Fact::TimerFired(_)
                 | Fact::Gathered(_)
+                | Fact::Missed(_)
                 | Fact::ExecutionEnded(_) => {}
             }
         }

@@ -43,7 +43,7 @@ fn is_near(event: &Event, key: &LineageKey) -> bool {
         Fact::TimedOut(late) => is_related(&late.lineage, key),
         Fact::Intervened(done) => is_related(&done.firing.lineage, key),
         Fact::TimerFired(fired) => is_related(&fired.lineage, key),
-        Fact::Gathered(_) => false,
+        Fact::Gathered(_) | Fact::Missed(_) => false,
     }
 }
 
@@ -182,7 +182,8 @@ fn collect_from(
             | Fact::NodeStarted(_)
             | Fact::TimedOut(_)
             | Fact::TimerFired(_)
-            | Fact::Gathered(_) => {}
+            | Fact::Gathered(_)
+            | Fact::Missed(_) => {}
         }
     }
     Ok(firings)

@@ -123,6 +123,15 @@ impl Redaction {
         Cow::Owned(hidden)
     }
 
+    /// The same where nobody needs them as they were.
+    pub fn hide_in(&self, events: &mut [Event]) {
+        for event in events {
+            if let Some(fact) = self.hidden_in(&event.fact) {
+                event.fact = fact;
+            }
+        }
+    }
+
     /// The fact without what has to be hidden; `None` where there is nothing.
     fn hidden_in(&self, fact: &Fact) -> Option<Fact> {
         let reaches = match fact {
@@ -142,6 +151,7 @@ impl Redaction {
             | Fact::TimedOut(_)
             | Fact::TimerFired(_)
             | Fact::Gathered(_)
+            | Fact::Missed(_)
             | Fact::ExecutionEnded(_) => false,
         };
         if !reaches || !fact.payloads().any(|payload| self.may_hold_secrets(payload.text())) {
@@ -184,6 +194,7 @@ impl Redaction {
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
             | Fact::Gathered(_)
+            | Fact::Missed(_)
             | Fact::ExecutionEnded(_) => return None,
         }
         changed.then_some(fact)

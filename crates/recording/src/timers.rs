@@ -84,7 +84,7 @@ impl TimerFold {
                 self.resting.clear();
                 self.joins.clear();
             }
-            Fact::ExecutionStarted(_) => {}
+            Fact::ExecutionStarted(_) | Fact::Missed(_) => {}
         }
     }
 

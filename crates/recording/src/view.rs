@@ -113,6 +113,11 @@ impl ViewFold {
             Fact::Intervened(done) => self.intervene(done),
             Fact::TimerFired(fired) => self.fire(fired),
             Fact::Gathered(done) => self.hear(&done.echo),
+            Fact::Missed(gap) => {
+                if let Some(observed) = &mut self.view.summary.observed {
+                    observed.miss(gap);
+                }
+            }
             Fact::ExecutionEnded(ended) => self.end(event.at, ended),
         }
     }

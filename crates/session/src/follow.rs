@@ -59,7 +59,8 @@ impl Statuses {
             | Fact::TimedOut(_)
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
-            | Fact::Gathered(_) => None,
+            | Fact::Gathered(_)
+            | Fact::Missed(_) => None,
         };
         loop {
             let group = self.feed.recv().await?;

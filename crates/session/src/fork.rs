@@ -45,6 +45,7 @@ impl Session {
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
             | Fact::Gathered(_)
+            | Fact::Missed(_)
             | Fact::ExecutionEnded(_) => ForkPlace::Nothing,
         };
         let (node_id, key) = event.fact.place();

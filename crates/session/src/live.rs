@@ -186,7 +186,7 @@ impl Live {
 
     fn take_in(&self, group: &[Event]) {
         let mut state = self.lock();
-        let mut touched: Vec<&ExecutionId> = Vec::new();
+        let mut touched: BTreeSet<&ExecutionId> = BTreeSet::new();
         for event in group {
             if let Some(fold) = ViewFold::begin(event) {
                 state.folds.insert(event.execution_id.clone(), fold);
@@ -200,9 +200,7 @@ impl Live {
             if let Some(timers) = state.timers.get_mut(&event.execution_id) {
                 timers.apply(event);
             }
-            if !touched.contains(&&event.execution_id) {
-                touched.push(&event.execution_id);
-            }
+            touched.insert(&event.execution_id);
         }
         touched.into_iter().for_each(|id| self.tell_of(&mut state, id));
     }

@@ -80,7 +80,7 @@ impl Log<'_> {
                 self.put_out(&done.firing, short_error(&done.error), Some(&done.error))
             }
             Fact::TimedOut(late) => self.give_up(late),
-            Fact::Intervened(_) | Fact::TimerFired(_) | Fact::Gathered(_) => {
+            Fact::Intervened(_) | Fact::TimerFired(_) | Fact::Gathered(_) | Fact::Missed(_) => {
                 fail(Kind::End, "nobody intervenes in a storm".to_owned())
             }
             Fact::ExecutionEnded(ended) => {

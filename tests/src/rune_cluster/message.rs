@@ -95,8 +95,9 @@ impl Message {
         // A worker that has used credentials leaves their type among the values.
         let nodes = definition["nodes"].as_array_mut().into_iter().flatten();
         for node in nodes.filter(|node| node["id"] == self.current_node.as_str()) {
-            let kind = node["credentials"]["type"].clone();
-            if let Some(values) = node["credentials"]["values"].as_object_mut() {
+            let Some(credentials) = node.get_mut("credentials") else { continue };
+            let kind = credentials["type"].clone();
+            if let Some(values) = credentials["values"].as_object_mut() {
                 values.insert("type".to_owned(), kind);
             }
         }

@@ -1,8 +1,12 @@
 //! The simulated cluster on real servers: its exchange and queues as it declares them, its keys as it writes them.
 
+use futures::StreamExt;
 use lapin::{
     BasicProperties, Channel, Connection, ConnectionProperties, ExchangeKind,
-    options::{BasicPublishOptions, ExchangeDeclareOptions, QueueBindOptions, QueueDeclareOptions},
+    options::{
+        BasicConsumeOptions, BasicPublishOptions, ExchangeDeclareOptions, QueueBindOptions,
+        QueueDeclareOptions,
+    },
     types::FieldTable,
 };
 
@@ -68,14 +72,33 @@ impl Live {
         }
     }
 
+    /// Takes everything out of the queues, as the services do, until nothing more can come.
+    pub async fn take_everything(&self) {
+        let consume = async |queue: &str| {
+            let options = BasicConsumeOptions { no_ack: true, ..Default::default() };
+            let taken = self.channel.basic_consume(queue.into(), "".into(), options, FieldTable::default());
+            taken.await.expect("it is consumed").for_each(|_| async {}).await;
+        };
+        futures::future::join_all(QUEUES.map(consume)).await;
+    }
+
     /// Makes Redis hold these keys and no others.
     pub async fn write(&mut self, keys: &Keys) {
         Self::write_to(&mut self.redis, keys).await;
     }
 
-    /// The same, where only Redis is wanted.
+    /// Makes Redis hold these keys beside what else is there.
+    pub async fn add(&mut self, keys: &Keys) {
+        Self::add_to(&mut self.redis, keys).await;
+    }
+
+    /// The same as [`Live::write`], where only Redis is wanted.
     pub async fn write_to(redis: &mut redis::aio::MultiplexedConnection, keys: &Keys) {
         redis::cmd("FLUSHDB").exec_async(redis).await.expect("emptied");
+        Self::add_to(redis, keys).await;
+    }
+
+    async fn add_to(redis: &mut redis::aio::MultiplexedConnection, keys: &Keys) {
         for (name, key) in &keys.0 {
             let mut commands: Vec<redis::Cmd> = Vec::new();
             match key {

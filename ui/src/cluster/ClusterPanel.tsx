@@ -3,13 +3,13 @@ import type { ReactElement, ReactNode } from 'react';
 import { asSentence } from '../shared/errorWords';
 import { EmptyState } from '../shared/EmptyState';
 import { plural } from '../shared/format';
+import { gapWords } from '../shared/gapWords';
 import { Icon } from '../shared/icons';
 import { useStore } from '../state/store';
 import { Findings } from './Findings';
 import { Queues } from './Queues';
 import { RedisMemory } from './RedisMemory';
 import { Workers } from './Workers';
-import { gapWords } from './words';
 import './cluster.css';
 
 export function ClusterPanel(): ReactElement {

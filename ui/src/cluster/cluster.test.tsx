@@ -34,7 +34,7 @@ describe('LiveBanner', () => {
     useStore.setState({ cluster: cluster({ dropped: 7, gaps: [{ from: 0, until: 1, dropped: 7, why: 'too slow' }] }) });
     render(<LiveBanner />);
     const banner = screen.getByTestId('live-banner');
-    for (const words of ['LIVE', 'production', 'read only', 'Runeglass workers', '1,234 heard, 7 dropped', '1 gap']) {
+    for (const words of ['LIVE', 'production', 'read only', 'Runeglass workers', '1,234 messages heard, 7 messages were not seen', '1 gap']) {
       expect(banner.textContent).toContain(words);
     }
     expect(banner.className).toContain('cluster-red');

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { gapWords, growthWords } from './words';
+import { gapWords } from '../shared/gapWords';
+import { cluster } from '../testing/fixtures';
+import { growthWords, heardWords } from './words';
 
 const queue = (growth: number, messages = 5): Parameters<typeof growthWords>[0] => ({ name: 'q', messages, consumers: 1, growth });
 
@@ -17,7 +19,15 @@ describe('growthWords', () => {
 
 describe('gapWords', () => {
   it('tells how long and how much', () => {
-    expect(gapWords({ from: 0, until: 61_000, dropped: 2, why: 'too slow' })).toMatch(/^\d\d:\d\d:00 to \d\d:\d\d:01, 2 messages missing: too slow$/);
+    expect(gapWords({ from: 0, until: 61_000, dropped: 2, why: 'too slow' })).toMatch(/^\d\d:\d\d:00 to \d\d:\d\d:01, 2 messages were not seen: too slow$/);
     expect(gapWords({ from: 0, until: null, dropped: 0, why: 'no connection' })).toMatch(/^since \d\d:\d\d:00: no connection$/);
+  });
+});
+
+describe('heardWords', () => {
+  it('says how much was not seen, where something was not', () => {
+    expect(heardWords(cluster({ heard: 1_234, dropped: 0 }))).toBe('1,234 messages heard');
+    expect(heardWords(cluster({ heard: 1_234, dropped: 7 }))).toBe('1,234 messages heard, 7 messages were not seen');
+    expect(heardWords(cluster({ heard: 1_234, dropped: 1 }))).toBe('1,234 messages heard, 1 message was not seen');
   });
 });

@@ -1,6 +1,7 @@
 /** A cluster in words. */
-import type { ClusterDialect, ClusterView, Gap, QueueView, Rule } from '../generated/protocol';
-import { formatCount, formatSeconds, plural } from '../shared/format';
+import type { ClusterDialect, ClusterView, QueueView, Rule } from '../generated/protocol';
+import { formatCount, plural } from '../shared/format';
+import { unseenWords } from '../shared/gapWords';
 
 export function dialectWords(dialect: ClusterDialect | null): string {
   switch (dialect) {
@@ -38,11 +39,5 @@ export function growthWords({ growth, messages }: QueueView): { sign: string; wo
 }
 
 export function heardWords({ heard, dropped }: ClusterView): string {
-  return `${formatCount(heard)} heard, ${formatCount(dropped)} dropped`;
-}
-
-export function gapWords({ from, until, dropped, why }: Gap): string {
-  const when = until === null ? `since ${formatSeconds(from)}` : `${formatSeconds(from)} to ${formatSeconds(until)}`;
-  const lost = dropped === 0 ? '' : `, ${plural(dropped, 'message')} missing`;
-  return `${when}${lost}: ${why}`;
+  return dropped === 0 ? `${plural(heard, 'message')} heard` : `${plural(heard, 'message')} heard, ${unseenWords(dropped)}`;
 }

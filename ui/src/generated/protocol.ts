@@ -857,7 +857,11 @@ export type Observed = { cluster: string, dialect: ClusterDialect,
 /**
  * It had begun before we came: what was before is put together from what is left of it.
  */
-joined_late: boolean, };
+joined_late: boolean, 
+/**
+ * When something of it may have gone by unseen, the latest last.
+ */
+gaps: Array<Gap>, };
 
 /**
  * Where an execution comes from. Written at its start, so that an interrupted fork goes on with the same answers.

@@ -1,5 +1,7 @@
 import type { ReactElement } from 'react';
 import type { Observed } from '../generated/protocol';
+import { plural } from './format';
+import { gapWords } from './gapWords';
 import { Icon } from './icons';
 import './observed.css';
 
@@ -7,7 +9,7 @@ export const JOINED_LATE = 'It had begun before Runeglass looked: what was befor
 
 /** Tells what was only looked at from what ran here. */
 export function ObservedMark({ observed }: { observed: Observed }): ReactElement {
-  const { cluster, joined_late } = observed;
+  const { cluster, joined_late, gaps } = observed;
   return (
     <span className="observed-mark">
       <span className="observed-cluster" title={`Seen on ${cluster}`}>
@@ -18,6 +20,11 @@ export function ObservedMark({ observed }: { observed: Observed }): ReactElement
       {joined_late && (
         <span className="observed-late" title={JOINED_LATE}>
           joined late
+        </span>
+      )}
+      {gaps.length > 0 && (
+        <span className="observed-late" title={gaps.map(gapWords).join('\n')}>
+          {plural(gaps.length, 'gap')}
         </span>
       )}
     </span>

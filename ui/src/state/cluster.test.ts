@@ -7,7 +7,7 @@ import { canAttach, runnable, runningExecution } from './selectors';
 import { useStore } from './store';
 import { clusterAfter } from './updates';
 
-const SEEN: ExecutionSummary = summary({ path: null, observed: { cluster: 'production', dialect: 'rune', joined_late: true } });
+const SEEN: ExecutionSummary = summary({ path: null, observed: { cluster: 'production', dialect: 'rune', joined_late: true, gaps: [] } });
 
 /** A host that looks into a cluster and keeps nothing of it. */
 class Watching implements Bridge {

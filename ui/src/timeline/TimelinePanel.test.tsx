@@ -57,6 +57,22 @@ describe('TimelinePanel', () => {
     expect(useStore.getState().selectedNode).toBe('greet');
   });
 
+  it('shows when something went by unseen, and says why', async () => {
+    const now = view({ position: 9, nodes: {} });
+    const gaps = [{ from: 1_500, until: 2_500, dropped: 7, why: 'messages came faster than this machine could take them in' }];
+    const observed = { cluster: 'production', dialect: 'rune' as const, joined_late: false, gaps };
+    useStore.setState({ open: { type: 'execution', executionId: 'x1', view: { ...now, summary: { ...now.summary, observed } } } });
+    await shown();
+    const [gap] = screen.getByRole('list', { name: 'Gaps' }).children;
+    expect(gap?.textContent).toMatch(/7 messages were not seen: messages came faster/);
+    expect(screen.getByTestId('gap-line').textContent).toMatch(/^Gap .*7 messages were not seen/);
+  });
+
+  it('has no gaps where everything was seen', async () => {
+    await shown();
+    expect(screen.queryByTestId('timeline-gaps')).toBeNull();
+  });
+
   it('keeps a bookmark with the recording, and leads to what was kept', async () => {
     const scrubber = await shown();
     fireEvent.keyDown(scrubber, { key: 'm' });

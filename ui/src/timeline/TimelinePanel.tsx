@@ -13,6 +13,7 @@ import { nodeById, shownDefinition, shownSummary } from '../state/selectors';
 import { selectNode, useStore } from '../state/store';
 import type { Bookmark } from '../state/bookmarks';
 import { Bookmarks } from './Bookmarks';
+import { GapLine, Gaps } from './Gaps';
 import { PlayBar, markMoment, stepAtNode } from './PlayBar';
 import { ROW, paintFolds, paintRows } from './paint';
 import { paletteInForce } from './palette';
@@ -77,11 +78,13 @@ function Rows({ timeline }: { timeline: Timeline }): ReactElement {
     <section className="timeline" aria-label="Timeline" data-testid="timeline">
       <PlayBar timeline={timeline} />
       <Bookmarks executionId={timeline.execution_id} marks={marks} position={position} />
+      <GapLine />
       <div className="timeline-scroll" ref={lane}>
         <Axis scale={scale} timeline={timeline} />
         <div className="timeline-rows" style={{ height: Math.max(timeline.rows.length * ROW, 1) }}>
           <Names timeline={timeline} />
           <Bars scale={scale} timeline={timeline} />
+          <Gaps left={NAMES} scale={scale} timeline={timeline} />
         </div>
         <Scrubber scale={scale} timeline={timeline} marks={marks} />
       </div>

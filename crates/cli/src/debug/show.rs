@@ -228,6 +228,7 @@ fn described(fact: &Fact) -> (String, Option<&Firing>) {
             (format!("timer of {} fired by hand, due {}", fired.node_id, iso8601(fired.due)), None)
         }
         Fact::Gathered(_) => ("a join has said what it has".to_owned(), None),
+        Fact::Missed(gap) => (format!("something went by unseen: {}", plain(&gap.why)), None),
         Fact::ExecutionEnded(_) => ("execution ended".to_owned(), None),
     }
 }

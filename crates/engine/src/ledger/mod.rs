@@ -309,7 +309,7 @@ impl Ledger {
             Fact::Intervened(done) => self.intervene(event, done)?,
             Fact::TimerFired(fired) => self.cut_short(event, fired)?,
             // Said by a cluster that is only looked at; nothing of it is ours to go on with.
-            Fact::Gathered(_) => {}
+            Fact::Gathered(_) | Fact::Missed(_) => {}
             Fact::ExecutionEnded(_) => {
                 self.ended = true;
                 self.open.clear();

@@ -137,11 +137,7 @@ fn late_start(id: &ExecutionId, definition: Payload, at: Millis) -> Event {
         starts: Vec::new(),
         origin: None,
         until: None,
-        observed: Some(Observed {
-            cluster: String::new(),
-            dialect: ClusterDialect::Runeglass,
-            joined_late: true,
-        }),
+        observed: Some(Observed::new("", ClusterDialect::Runeglass, true)),
         other: Default::default(),
     });
     Event { execution_id: id.clone(), seq: 1, at, fact }

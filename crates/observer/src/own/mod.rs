@@ -9,12 +9,15 @@ use std::{
 };
 
 use protocol::{
-    BarrierView, Event, ExecutionId, Finding, Millis, NodeId, Payload, QueueView, Rule, TimerView,
-    WorkerView, cluster, cluster::Queue,
+    BarrierView, Event, ExecutionId, Finding, Millis, NodeId, Payload, QueueView, TimerView, WorkerView,
+    cluster, cluster::Queue,
 };
 use serde::Deserialize;
 
-use crate::{Dialect, Heard, News, ObserverError, Read, Reader};
+use crate::{
+    Dialect, Heard, News, ObserverError, Read, Reader,
+    stuck::{self, At, Resting},
+};
 use follow::{Followed, More, Taken};
 
 /// Executions followed at once; more are counted.
@@ -48,10 +51,9 @@ pub struct Own {
     /// Definitions out of messages of executions whose log we have not seen.
     definitions: HashMap<ExecutionId, Payload>,
     listed_at: Millis,
-    looked_at: Millis,
     /// Looks that nobody takes, with the moment they were due.
     overdue: Vec<(ExecutionId, Millis)>,
-    queues: BTreeMap<String, (QueueView, Option<Millis>)>,
+    queues: stuck::Watched,
     workers: BTreeMap<String, WorkerView>,
 }
 
@@ -75,9 +77,8 @@ impl Own {
             passed_over: HashSet::new(),
             definitions: HashMap::new(),
             listed_at: 0,
-            looked_at: 0,
             overdue: Vec::new(),
-            queues: BTreeMap::new(),
+            queues: stuck::Watched::default(),
             workers: BTreeMap::new(),
         }
     }
@@ -228,7 +229,6 @@ impl Dialect for Own {
 
     async fn look(&mut self, reader: &Reader, now: Millis) -> Result<News, ObserverError> {
         let mut news = News::default();
-        self.looked_at = now;
         if now - self.listed_at >= LIST_EVERY {
             self.list(reader, now).await?;
             self.look_after_some(reader, now).await?;
@@ -243,9 +243,12 @@ impl Dialect for Own {
     }
 
     fn findings(&self, now: Millis) -> Vec<Finding> {
-        let overdue = self.overdue.iter().map(|(id, due)| overdue(id, *due, now));
-        let queues = self.queues.values().filter_map(|(queue, since)| no_consumer(queue, (*since)?, now));
-        queues.chain(overdue).collect()
+        let overdue =
+            self.overdue.iter().filter_map(|(id, due)| stuck::overdue_timer(&look_of(id, *due), now));
+        let mut findings = self.queues.findings(|_| true, now);
+        findings.extend(overdue);
+        stuck::sort(&mut findings);
+        findings
     }
 
     fn barrier(&self, _execution: &ExecutionId, _node: &NodeId) -> Option<BarrierView> {
@@ -276,16 +279,11 @@ impl Dialect for Own {
         }
     }
 
-    fn queues(&mut self, queues: &[QueueView]) {
-        let now = self.looked_at;
+    fn queues(&mut self, queues: &[QueueView], now: Millis) {
+        // Statuses may wait for a master that has not come yet; work may not.
         let worked = [Queue::Execution, Queue::Timeout].map(|queue| queue.name(&self.prefix));
-        let mut told = BTreeMap::new();
-        for queue in queues.iter().filter(|queue| worked.contains(&queue.name)) {
-            let alone = queue.consumers == 0 && queue.messages > 0;
-            let before = self.queues.get(&queue.name).and_then(|(_, since)| *since);
-            told.insert(queue.name.clone(), (queue.clone(), alone.then(|| before.unwrap_or(now))));
-        }
-        self.queues = told;
+        let work = queues.iter().filter(|queue| worked.contains(&queue.name)).cloned();
+        self.queues.note(work, now);
     }
 
     fn workers(&self) -> Vec<WorkerView> {
@@ -297,34 +295,8 @@ impl Dialect for Own {
     }
 }
 
-/// Nobody takes what is due: all workers are gone, or they do not reach Redis.
-fn overdue(id: &ExecutionId, due: Millis, now: Millis) -> Finding {
-    let seconds = (now - due) / 1_000;
-    Finding {
-        rule: Rule::OverdueTimer,
-        since: due,
-        execution_id: Some(id.clone()),
-        node_id: None,
-        key: None,
-        sentence: format!("{id} should have been looked at {seconds} s ago, and no worker has done so"),
-        evidence: vec![format!("looks: {id} at {}", protocol::iso8601(due))],
-        advice: "start a worker, or see whether those that run reach Redis".to_owned(),
-    }
-}
-
-fn no_consumer(queue: &QueueView, since: Millis, now: Millis) -> Option<Finding> {
-    // A worker that starts again is not news.
-    if now - since < 5_000 {
-        return None;
-    }
-    Some(Finding {
-        rule: Rule::NoConsumer,
-        since,
-        execution_id: None,
-        node_id: None,
-        key: None,
-        sentence: format!("{} holds {} messages and nobody takes them", queue.name, queue.messages),
-        evidence: vec![format!("{}: {} messages, no consumer", queue.name, queue.messages)],
-        advice: "start a worker with the same --queue-prefix and virtual host".to_owned(),
-    })
+/// When a worker was to look at an execution again, as a timer that nobody has claimed.
+fn look_of(id: &ExecutionId, due: Millis) -> Resting {
+    let at = At { execution_id: Some(id.clone()), name: id.to_string(), ..At::default() };
+    Resting { at, timer: format!("looks {id}"), due, has_timer: true, alone_since: None }
 }

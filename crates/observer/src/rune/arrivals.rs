@@ -5,7 +5,8 @@ use protocol::{Arrival, Echo, Fact, Gathered, Ignored, Lineage, WhyIgnored};
 use serde_json::Value;
 
 use super::{
-    execution::{Execution, Spot, duration, is_creation},
+    execution::{Execution, Spot},
+    outputs::{duration, is_creation},
     track::Turn,
     wire::{Nanos, Status, Word, object},
 };
@@ -21,7 +22,9 @@ impl Execution {
         let is_released = output.is_some_and(|output| output.contains_key("aggregated"));
         match status.status {
             Word::Success if is_released => {
-                self.joins.entry((node, fires.clone())).or_default().release(index, total, at);
+                let join = (node, fires.clone());
+                self.joins.entry(join.clone()).or_default().release(index, total, at);
+                self.note_join(&join);
                 self.gathered(node, &fires, total, total, at);
                 self.fire(node, fires, at, status);
             }
@@ -30,8 +33,10 @@ impl Execution {
                 let count =
                     count.and_then(Value::as_u64).map(|count| count as u32).or(status.processed_count);
                 let count = count.unwrap_or(1);
-                let join = self.joins.entry((node, fires.clone())).or_default();
-                if join.reach(index, (count, total), at) {
+                let join = (node, fires.clone());
+                let is_news = self.joins.entry(join.clone()).or_default().reach(index, (count, total), at);
+                self.note_join(&join);
+                if is_news {
                     self.gathered(node, &fires, count, total, at);
                 }
             }
@@ -54,8 +59,9 @@ impl Execution {
         match status.status {
             Word::Success if says("_merge_waiting") => {
                 let count = number("_merge_arrived").unwrap_or(1);
-                let join = self.joins.entry(spot.clone()).or_default();
-                if join.reach(None, (count, expected), at) {
+                let is_news = self.joins.entry(spot.clone()).or_default().reach(None, (count, expected), at);
+                self.note_join(&spot);
+                if is_news {
                     self.gathered(node, &spot.1, count, expected, at);
                 }
             }
@@ -69,6 +75,7 @@ impl Execution {
                 join.winner = winner;
                 // Nobody says which edges they came along, so nothing is said to be missing.
                 join.short = None;
+                self.note_join(&spot);
                 self.gathered(node, &spot.1, expected, expected, at);
                 self.fire(node, spot.1, at, status);
             }

@@ -4,8 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 
 use protocol::{BarrierPlace, BarrierView, Lineage, Millis, MissingPart, NodeState, PartAt, Whereabouts};
 
+use crate::stuck::Standing;
+
 use super::{
-    execution::Execution,
+    execution::{Execution, Spot},
     graph::Role,
     look::{Kept, Seen},
 };
@@ -20,13 +22,8 @@ const ITEMS: u32 = 100_000;
 /// A join at one key, with everything that is missing.
 pub struct Looked {
     pub lineage: Lineage,
-    pub since: Millis,
-    pub arrived: u32,
-    pub counted: Option<u32>,
-    pub expected: u32,
+    pub stands: Standing,
     pub missing: Vec<MissingPart>,
-    /// Fired already.
-    pub is_open: bool,
 }
 
 pub fn view(execution: &Execution, node: usize, seen: &Seen) -> Option<BarrierView> {
@@ -34,8 +31,10 @@ pub fn view(execution: &Execution, node: usize, seen: &Seen) -> Option<BarrierVi
         return None;
     }
     let kept = execution.wanted(node).and_then(|wanted| seen.kept(&wanted).cloned());
-    let mut places = places(execution, node, kept.as_ref());
-    places.retain(|place| !place.is_open);
+    let every = execution.joins.keys().filter(|(join, _)| *join == node);
+    let keys = every.map(|(_, lineage)| lineage.clone()).collect();
+    let places = places(execution, node, kept.as_ref(), keys);
+    let mut places: Vec<Looked> = places.filter(|place| !place.stands.is_open).collect();
     places.sort_by_key(|place| (std::cmp::Reverse(place.missing.len()), place.lineage.key()));
     let total = places.len();
     let verdict = verdict(execution, node, &places, kept.as_ref());
@@ -47,8 +46,8 @@ pub fn view(execution: &Execution, node: usize, seen: &Seen) -> Option<BarrierVi
     places.truncate(PLACES);
     let place = |looked: Looked| BarrierPlace {
         key: looked.lineage.key(),
-        arrived: looked.arrived as usize,
-        expected: looked.expected as usize,
+        arrived: looked.stands.arrived as usize,
+        expected: looked.stands.expected as usize,
         due: None,
         whereabouts: whereabouts(&looked.missing),
         missing: looked.missing.into_iter().take(LISTED).collect(),
@@ -64,15 +63,24 @@ pub fn view(execution: &Execution, node: usize, seen: &Seen) -> Option<BarrierVi
     })
 }
 
-/// Every key at which a join was heard of, or at which Redis has something.
-pub fn places(execution: &Execution, node: usize, kept: Option<&Kept>) -> Vec<Looked> {
+/// The keys of a join at which something may be wrong: it waits there, or has opened short of something.
+pub fn suspects(execution: &Execution, node: usize) -> BTreeSet<Lineage> {
+    let from = (node, Lineage::default());
+    let of_node = |spots: &BTreeSet<Spot>| -> Vec<Lineage> {
+        let spots = spots.range(from.clone()..).take_while(|(join, _)| *join == node);
+        spots.map(|(_, lineage)| lineage.clone()).collect()
+    };
+    of_node(&execution.waiting).into_iter().chain(of_node(&execution.short)).collect()
+}
+
+/// A join at these keys, and where Redis has something, one after the other as somebody asks for them.
+pub fn places<'e>(
+    execution: &'e Execution,
+    node: usize,
+    kept: Option<&'e Kept>,
+    mut keys: BTreeSet<Lineage>,
+) -> impl Iterator<Item = Looked> + 'e {
     let graph = &execution.graph;
-    let mut keys: BTreeSet<Lineage> = execution
-        .joins
-        .keys()
-        .filter(|(join, _)| *join == node)
-        .map(|(_, lineage)| lineage.clone())
-        .collect();
     // Where the join stands outside of everything there is only one key.
     let fires_deeper = match graph.nodes[node].role {
         Role::Aggregator => graph.depth(node) > 1,
@@ -86,12 +94,11 @@ pub fn places(execution: &Execution, node: usize, kept: Option<&Kept>) -> Vec<Lo
         |lineage: &&Lineage| execution.joins.get(&(node, (*lineage).clone())).is_none_or(|join| join.waits);
     let alone = keys.iter().filter(waiting).count() <= 1;
     let kept = kept.filter(|_| alone);
-    let look = |lineage: Lineage| match graph.nodes[node].role {
+    keys.into_iter().filter_map(move |lineage| match graph.nodes[node].role {
         Role::Aggregator => items(execution, node, lineage, kept),
         Role::MergeAny => None,
         _ => Some(branches(execution, node, lineage, kept)),
-    };
-    keys.into_iter().filter_map(look).collect()
+    })
 }
 
 fn items(execution: &Execution, node: usize, lineage: Lineage, kept: Option<&Kept>) -> Option<Looked> {
@@ -114,15 +121,9 @@ fn items(execution: &Execution, node: usize, lineage: Lineage, kept: Option<&Kep
     let missing = missing.map(|index| MissingPart::Item { index, at: at(index) }).collect();
     let counted =
         kept.and_then(|kept| kept.count).or_else(|| join.map(|join| join.said)).filter(|_| !is_open);
-    Some(Looked {
-        since: join.map_or(execution.heard_at, |join| join.since),
-        lineage,
-        arrived: arrived.len() as u32,
-        counted,
-        expected,
-        missing,
-        is_open,
-    })
+    let since = join.map_or(execution.heard_at, |join| join.since);
+    let stands = Standing { since, arrived: arrived.len() as u32, counted, expected, is_open };
+    Some(Looked { lineage, stands, missing })
 }
 
 fn has_begun(execution: &Execution, split: usize, parent: &Lineage, index: u32, total: u32) -> bool {
@@ -153,12 +154,10 @@ fn inside(execution: &Execution, parent: &Lineage) -> HashMap<u32, PartAt> {
         note(lineage, queued_at(execution, *node, queued.since));
     }
     // A join inside that waits holds its items up.
-    for ((node, lineage), join) in execution.joins.iter().filter(|(_, join)| join.waits) {
-        let node_id = Some(execution.graph.nodes[*node].id.clone());
-        note(
-            lineage,
-            PartAt { node_id, state: NodeState::WaitingBarrier, since: Some(join.since), ..lost() },
-        );
+    for spot in &execution.waiting {
+        let node_id = Some(execution.graph.nodes[spot.0].id.clone());
+        let since = execution.joins.get(spot).map(|join| join.since);
+        note(&spot.1, PartAt { node_id, state: NodeState::WaitingBarrier, since, ..lost() });
     }
     inside
 }
@@ -228,18 +227,10 @@ fn branches(execution: &Execution, node: usize, lineage: Lineage, kept: Option<&
         }
     });
     let missing: Vec<MissingPart> = missing.collect();
-    Looked {
-        since: join.map_or(execution.heard_at, |join| join.since),
-        arrived,
-        counted: None,
-        expected: join
-            .map(|join| join.expected)
-            .filter(|&expected| expected > 0)
-            .unwrap_or(incoming.len() as u32),
-        missing,
-        is_open,
-        lineage,
-    }
+    let since = join.map_or(execution.heard_at, |join| join.since);
+    let expected = join.map(|join| join.expected).filter(|&expected| expected > 0);
+    let expected = expected.unwrap_or(incoming.len() as u32);
+    Looked { stands: Standing { since, arrived, counted: None, expected, is_open }, missing, lineage }
 }
 
 /// What is under way nearest to a node that has not come: itself, or something that leads to it.
@@ -286,7 +277,7 @@ fn whereabouts(missing: &[MissingPart]) -> Vec<Whereabouts> {
 
 /// What all of that comes to.
 fn verdict(execution: &Execution, node: usize, places: &[Looked], kept: Option<&Kept>) -> Option<String> {
-    let waits = execution.joins.iter().filter(|((join, _), known)| *join == node && known.waits).count();
+    let waits = execution.waiting.iter().filter(|(join, _)| *join == node).count();
     let Some(first) = places.first() else {
         let fired = execution.joins.iter().any(|((join, _), known)| *join == node && known.fired > 0);
         return fired.then(|| "It has opened.".to_owned());
@@ -298,8 +289,8 @@ fn verdict(execution: &Execution, node: usize, places: &[Looked], kept: Option<&
         ));
     }
     let lost = first.missing.iter().filter(|part| part.at().state == NodeState::Idle).count();
-    let (arrived, expected) = (first.arrived, first.expected);
-    if let Some(counted) = first.counted.filter(|&counted| counted > arrived) {
+    let Standing { arrived, expected, counted, .. } = first.stands;
+    if let Some(counted) = counted.filter(|&counted| counted > arrived) {
         return Some(format!(
             "{counted} arrivals were counted and {arrived} of {expected} are different: one came twice."
         ));

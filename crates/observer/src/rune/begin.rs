@@ -1,23 +1,24 @@
 //! How an execution begins for us: with a definition, and with where it is heard of first.
 
-use std::collections::HashMap;
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use protocol::{
-    Echo, ExecutionId, ExecutionStarted, Fact, Lineage, Millis, NodeSucceeded, Payload, Workflow, WorkflowId,
+    Echo, ExecutionId, ExecutionStarted, Fact, Lineage, Millis, NodeSucceeded, Payload, WorkflowId,
 };
 use serde_json::{Value, json};
 
 use super::{
+    definitions::Definition,
     execution::{Completions, Execution},
-    graph::Graph,
-    secrets::Secrets,
     wire::WireFrame,
 };
 
-/// A definition without its credentials, and how to begin with it.
+/// How to begin with a definition.
 pub struct Beginning {
-    pub definition: Value,
-    pub secrets: Secrets,
+    pub definition: Arc<Definition>,
     pub cluster: String,
     pub joined_late: bool,
 }
@@ -30,26 +31,17 @@ pub struct Start<'s> {
 }
 
 impl Execution {
-    /// `None` where the definition cannot be read.
     pub fn begin(
         beginning: Beginning,
         id: ExecutionId,
         workflow_id: WorkflowId,
         start: &Start<'_>,
         heard_at: Millis,
-    ) -> Option<Self> {
-        let Beginning { mut definition, secrets, cluster, joined_late } = beginning;
-        // Go writes them, empty, on every hop.
-        if let Some(fields) = definition.as_object_mut() {
-            fields.remove("execution_id");
-            fields.retain(|name, value| name != "workflow_id" || value.as_str() != Some(""));
-        }
-        let workflow: protocol::Workflow = serde_json::from_value(definition.clone()).ok()?;
-        let title = workflow.name.clone().unwrap_or_else(|| format!("Workflow {workflow_id}"));
-        let graph = Graph::of(&workflow);
-        let definition = Payload::new(definition);
-        let hash = Some(engine::load_once(definition.text().as_bytes()).hash).filter(|hash| !hash.is_empty());
-        let began = begin_of(&workflow, &graph, start);
+    ) -> Self {
+        let Beginning { definition, cluster, joined_late } = beginning;
+        let title = definition.name.clone().unwrap_or_else(|| format!("Workflow {workflow_id}"));
+        let (graph, secrets) = (Arc::clone(&definition.graph), definition.secrets.clone());
+        let began = begin_of(&definition, start);
         let is_start = |node: &usize| !graph.nodes[*node].role.is_join() && start.frames.is_empty();
         let first = match &began {
             Some((trigger, _)) => Some(*trigger),
@@ -70,7 +62,10 @@ impl Execution {
             open: HashMap::new(),
             queued: HashMap::new(),
             joins: HashMap::new(),
+            waiting: BTreeSet::new(),
+            short: BTreeSet::new(),
             fan_outs: HashMap::new(),
+            items: 0,
             completions: Completions::default(),
             durations: HashMap::new(),
             ended: false,
@@ -84,15 +79,15 @@ impl Execution {
             halted_by: None,
             told: Vec::new(),
         };
-        let observed = protocol::Observed { cluster, dialect: protocol::ClusterDialect::Rune, joined_late };
+        let observed = protocol::Observed::new(cluster, protocol::ClusterDialect::Rune, joined_late);
         execution.tell(
             heard_at,
             Fact::ExecutionStarted(ExecutionStarted {
                 workflow_id,
                 title,
                 path: None,
-                definition_hash: hash.unwrap_or_else(|| definition.hash()[..32].to_owned()),
-                definition,
+                definition_hash: definition.hash.clone(),
+                definition: definition.text.clone(),
                 input: input.clone(),
                 starts,
                 origin: None,
@@ -104,7 +99,7 @@ impl Execution {
         if let Some((trigger, taken)) = began {
             execution.pass_trigger(trigger, taken, input);
         }
-        Some(execution)
+        execution
     }
 
     /// No worker runs a trigger: the master begins behind it, along its first edge. Here it is a node like any other.
@@ -119,8 +114,8 @@ impl Execution {
 }
 
 /// The trigger, and the edge along which it was left.
-fn begin_of(workflow: &Workflow, graph: &Graph, start: &Start<'_>) -> Option<(usize, usize)> {
-    let trigger = workflow.nodes.iter().position(|node| node.trigger)?;
+fn begin_of(definition: &Definition, start: &Start<'_>) -> Option<(usize, usize)> {
+    let (trigger, graph) = (definition.trigger?, &definition.graph);
     let outgoing = &graph.nodes[trigger].outgoing;
     let to_first = |edge: &&usize| Some(graph.nodes[graph.edges[**edge].to].id.as_str()) == start.node;
     let edge = outgoing.iter().find(to_first).or_else(|| outgoing.first())?;

@@ -7,11 +7,12 @@
 use std::{
     collections::{BTreeSet, HashMap},
     hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
 };
 
 use protocol::{
-    Consequence, Echo, ErrorCode, Event, ExecutionEnded, ExecutionId, ExecutionStatus, Fact, Firing, Lineage,
-    MessageId, Millis, NodeError, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Payload,
+    Consequence, Echo, ErrorCode, Event, ExecutionEnded, ExecutionId, ExecutionStatus, Fact, Firing, Gap,
+    Lineage, MessageId, Millis, NodeError, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Payload,
 };
 use serde_json::{Value, json};
 
@@ -19,9 +20,10 @@ use super::{
     failures::{PATIENCE, Unplaced},
     graph::{Graph, Role},
     joins::Join,
+    outputs::{duration, is_creation, split_items},
     secrets::Secrets,
     track::{Track, Turn},
-    wire::{Completion, End, Nanos, Status, WireError, Word, Work, object, sane},
+    wire::{Completion, End, Nanos, Status, Word, Work, object, sane},
 };
 
 /// Places of one execution of which something is remembered.
@@ -38,7 +40,8 @@ pub type Spot = (usize, Lineage);
 
 pub struct Execution {
     pub id: ExecutionId,
-    pub graph: Graph,
+    pub graph: Arc<Graph>,
+    /// Not everything of it was heard: it had begun before, or something went by unseen.
     pub joined_late: bool,
     pub heard_at: Millis,
     pub tracks: HashMap<Spot, Track>,
@@ -47,7 +50,12 @@ pub struct Execution {
     /// Messages under way to a place, that nobody has taken up.
     pub queued: HashMap<Spot, Queued>,
     pub joins: HashMap<Spot, Join>,
+    /// Of these, those that wait, and those that have opened short of something.
+    pub waiting: BTreeSet<Spot>,
+    pub short: BTreeSet<Spot>,
     pub fan_outs: HashMap<Spot, FanOut>,
+    /// Items of all of these.
+    pub(super) items: usize,
     pub completions: Completions,
     /// How long a node took, lately, inside of fan-outs.
     pub durations: HashMap<usize, Vec<Millis>>,
@@ -120,8 +128,7 @@ impl Execution {
 
     /// Places of which something is kept in memory.
     pub fn size(&self) -> usize {
-        let items: usize = self.fan_outs.values().map(|fan_out| fan_out.looks.len() / 16).sum();
-        self.tracks.len() + self.queued.len() + self.joins.len() + items
+        self.tracks.len() + self.queued.len() + self.joins.len() + self.items / 16
     }
 
     pub fn position(&self) -> u64 {
@@ -133,7 +140,20 @@ impl Execution {
         !self.queued.is_empty()
             || !self.unplaced.is_empty()
             || self.open.values().any(|places| !places.is_empty())
-            || self.joins.values().any(|join| join.waits)
+            || !self.waiting.is_empty()
+    }
+
+    /// What a join has heard has changed.
+    pub(super) fn note_join(&mut self, spot: &Spot) {
+        let (waits, is_short) =
+            self.joins.get(spot).map_or((false, false), |join| (join.waits, join.short.is_some()));
+        for (is_one, set) in [(waits, &mut self.waiting), (is_short, &mut self.short)] {
+            if !is_one {
+                set.remove(spot);
+            } else if !set.contains(spot) {
+                set.insert(spot.clone());
+            }
+        }
     }
 
     /// A message to a node: somebody is to take it up. `begun` is how many nodes have begun in the whole cluster.
@@ -161,16 +181,14 @@ impl Execution {
 
     pub fn hear_status(&mut self, mut status: Status, heard: Millis) {
         self.heard_at = heard;
-        let Some(node) = self.graph.node(&status.node_id) else {
+        let node = self.graph.node(&status.node_id);
+        let Some(node) = node.filter(|_| self.has_room()) else {
             self.let_go += 1;
             return;
         };
-        if let Some(parameters) = &mut status.parameters {
-            self.secrets.take_from_parameters(parameters);
-        }
-        for value in [&mut status.output, &mut status.used_inputs].into_iter().flatten() {
-            self.secrets.take_from(value);
-        }
+        status.parameters = status.parameters.map(|parameters| self.secrets.cleaned_parameters(parameters));
+        status.output = status.output.map(|output| self.secrets.cleaned(output));
+        status.used_inputs = status.used_inputs.map(|inputs| self.secrets.cleaned(inputs));
         let at = self.moment(status.executed_at.as_deref(), heard);
         let reached = self.graph.lineage(node, &status.lineage_stack);
         let is_placed = status.lineage_stack.len() >= self.graph.depth(node);
@@ -190,17 +208,14 @@ impl Execution {
         self.settle(heard);
     }
 
-    pub fn hear_completion(&mut self, mut completion: Completion, heard: Millis) {
+    pub fn hear_completion(&mut self, completion: Completion, heard: Millis) {
         self.heard_at = heard;
         let at = self.moment(completion.completed_at.as_deref(), heard);
         let said = (completion.status, at);
         if self.completions.said.contains(&said) {
             return;
         }
-        if let Some(context) = &mut completion.final_context {
-            self.secrets.take_from(context);
-        }
-        self.place_by_context(completion.final_context.as_ref());
+        self.place_by_context(completion.final_context);
         self.place_failures(heard + PATIENCE);
         if self.completions.count == 0 {
             self.completions.meanwhile = self.meanwhile();
@@ -229,6 +244,22 @@ impl Execution {
         self.settle(now);
     }
 
+    /// Something went by unseen.
+    pub fn miss(&mut self, gap: &Gap, now: Millis) {
+        self.joined_late = true;
+        self.tell(now, Fact::Missed(gap.clone()));
+    }
+
+    /// Nobody follows it any more.
+    pub fn give_up(&mut self, now: Millis) {
+        if !self.ended {
+            self.ended = true;
+            let message = "it is not followed any more: there were too many executions at once";
+            let error = Some(NodeError::new(ErrorCode::NotObserved, message.to_owned()));
+            self.tell(now, Fact::ExecutionEnded(ExecutionEnded { status: ExecutionStatus::Halted, error }));
+        }
+    }
+
     /// Something rests until a moment, or waits for others.
     fn is_held_up(&self) -> bool {
         let rests = |(node, places): (&usize, &BTreeSet<Lineage>)| {
@@ -237,7 +268,7 @@ impl Execution {
                 track.and_then(|track| track.open).is_some_and(|open| open.due.is_some())
             })
         };
-        self.joins.values().any(|join| join.waits) || self.open.iter().any(rests)
+        !self.waiting.is_empty() || self.open.iter().any(rests)
     }
 
     pub(super) fn hear_plain(&mut self, spot: Spot, at: Nanos, status: Status) {
@@ -309,28 +340,27 @@ impl Execution {
         node: usize,
         at: Nanos,
         duration: Millis,
-        output: Option<Value>,
+        output: Option<Payload>,
         follows: bool,
     ) {
         let taken = self.graph.taken(node, output.as_ref());
         let lineage = firing.lineage.clone();
         let (output, items, taken) = match (&self.graph.nodes[node].role, output) {
             (Role::Split, output) => {
-                let items = output.and_then(|mut output| output.get_mut("_split_items").map(Value::take));
-                let items = items.filter(Value::is_array).unwrap_or_else(|| json!([]));
-                let total = items.as_array().map_or(0, Vec::len);
+                let items = output.as_ref().and_then(split_items).unwrap_or_else(|| json!([]).into());
+                let total = items.value().as_array().map_or(0, Vec::len);
                 // Nothing runs behind an empty array, not even what stands behind the aggregator.
                 let taken = if total == 0 { Vec::new() } else { taken };
-                (json!({"count": total}), Some(Payload::new(items)), taken)
+                (json!({"count": total}).into(), Some(items), taken)
             }
-            (Role::Aggregator, Some(output)) => (self.decoded(output), None, taken),
-            (_, output) => (output.unwrap_or_else(|| json!({})), None, taken),
+            (Role::Aggregator, Some(output)) => (self.decoded(&output), None, taken),
+            (_, output) => (output.unwrap_or_else(|| json!({}).into()), None, taken),
         };
         let edges = taken.iter().map(|&edge| self.graph.edges[edge].id.clone()).collect();
         let done = NodeSucceeded {
             firing,
             duration,
-            output: Payload::new(output),
+            output,
             items: items.clone(),
             taken: edges,
             echo: Echo::default(),
@@ -354,7 +384,9 @@ impl Execution {
     ) {
         let looks: Vec<u64> = items.value().as_array().into_iter().flatten().map(look_of).collect();
         let total = looks.len() as u32;
-        self.fan_outs.insert((node, lineage.clone()), FanOut { total, at, looks });
+        self.items += looks.len();
+        let before = self.fan_outs.insert((node, lineage.clone()), FanOut { total, at, looks });
+        self.items -= before.map_or(0, |before| before.looks.len());
         if !follows || total as usize * taken.len() > TRACKS {
             return;
         }
@@ -422,10 +454,10 @@ impl Execution {
         let mut found: BTreeSet<String> = open.map(|(node, _)| format!("{} runs", name(*node))).collect();
         let sent: BTreeSet<usize> = self.queued.keys().map(|(node, _)| *node).collect();
         found.extend(sent.into_iter().map(|node| format!("a message to {} is under way", name(node))));
-        let waits = self.joins.iter().filter(|(_, join)| join.waits);
-        found.extend(waits.map(|((node, _), join)| {
-            format!("{} waits with {} of {}", name(*node), join.said, join.expected)
-        }));
+        let waits = self.waiting.iter().filter_map(|spot| Some((spot.0, self.joins.get(spot)?)));
+        found.extend(
+            waits.map(|(node, join)| format!("{} waits with {} of {}", name(node), join.said, join.expected)),
+        );
         found.into_iter().collect()
     }
 
@@ -434,54 +466,13 @@ impl Execution {
         if place.name.is_empty() { place.id.as_str() } else { &place.name }
     }
 
-    /// Branches come as text inside of text, each with everything it saw. The items of the split, which are in each of
-    /// them, are told once: by the split.
-    pub(super) fn decoded(&self, mut output: Value) -> Value {
-        let Some(branches) = output.get_mut("aggregated").and_then(Value::as_array_mut) else {
-            return output;
-        };
-        for branch in branches {
-            let inside = branch.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
-            let Some(mut inside) = inside else { continue };
-            for field in inside.as_object_mut().into_iter().flat_map(|fields| fields.values_mut()) {
-                if let Some(count) = field.get("_split_items").and_then(Value::as_array).map(Vec::len) {
-                    *field = json!({"count": count});
-                }
-            }
-            self.secrets.take_from(&mut inside);
-            *branch = inside;
-        }
-        output
-    }
-
-    pub(super) fn error(&self, node: usize, said: Option<WireError>) -> NodeError {
-        let WireError { mut message, code, details } = said.unwrap_or_default();
-        self.secrets.take_from_text(&mut message);
-        if message.is_empty() {
-            message = "the node failed and does not say why".to_owned();
-        }
-        let mut details = details.filter(|details| !details.is_null());
-        if let Some(details) = &mut details {
-            self.secrets.take_from(details);
-        }
-        let is_raised = message.contains("matches raise_on_status");
-        let ours = if is_raised { ErrorCode::HttpStatusRaised } else { ErrorCode::NodeExecutionFailed };
-        if code != "NODE_EXECUTION_FAILED" && !code.is_empty() {
-            details = Some(json!({"code": code, "details": details}));
-        }
-        let node_id = Some(self.graph.nodes[node].id.clone());
-        NodeError { message, code: ours, node_id, details: details.map(Box::new) }
-    }
-
     pub(super) fn start(
         &mut self,
         firing: Firing,
         at: Millis,
-        parameters: Option<Value>,
-        input: Option<Value>,
+        parameters: Option<Payload>,
+        input: Option<Payload>,
     ) {
-        let payload = |value: Option<Value>| value.filter(|value| !value.is_null()).map(Payload::new);
-        let (parameters, input) = (payload(parameters), payload(input));
         self.tell(at, Fact::NodeStarted(NodeStarted { firing, parameters, input }));
     }
 
@@ -498,12 +489,23 @@ impl Execution {
         self.told.push(Event { execution_id: self.id.clone(), seq: self.seq, at: self.last_at, fact });
     }
 
-    pub(super) fn track(&mut self, spot: &Spot) -> &mut Track {
-        if self.tracks.len() >= TRACKS && !self.tracks.contains_key(spot) {
-            let before = self.tracks.len();
-            self.tracks.retain(|_, track| track.open.is_some());
-            self.let_go += (before - self.tracks.len()) as u64;
+    /// Forgets places that are over once there are too many. Where most are not over nothing more is taken in: to go
+    /// through all of them for every message would help nobody.
+    fn has_room(&mut self) -> bool {
+        if self.tracks.len() < TRACKS {
+            return true;
         }
+        let open: usize = self.open.values().map(BTreeSet::len).sum();
+        if open > TRACKS / 2 {
+            return false;
+        }
+        let before = self.tracks.len();
+        self.tracks.retain(|_, track| track.open.is_some());
+        self.let_go += (before - self.tracks.len()) as u64;
+        self.tracks.len() < TRACKS
+    }
+
+    pub(super) fn track(&mut self, spot: &Spot) -> &mut Track {
         self.tracks.entry(spot.clone()).or_default()
     }
 
@@ -532,13 +534,4 @@ impl Execution {
             self.queued.remove(spot);
         }
     }
-}
-
-pub fn duration(status: &Status) -> Millis {
-    status.duration_ms.filter(|duration| duration.is_finite()).map_or(0, |duration| sane(duration as Millis))
-}
-
-/// A node that could not even be made ends the execution, whatever its author wanted.
-pub fn is_creation(error: Option<&WireError>) -> bool {
-    error.is_some_and(|error| error.code == "NODE_CREATION_FAILED")
 }

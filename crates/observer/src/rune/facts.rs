@@ -8,9 +8,10 @@ use crate::stuck::{self, At};
 
 use super::{
     Rune, barrier,
-    execution::Execution,
+    execution::{Execution, Queued},
     graph::Role,
     look::{Kept, Wanted},
+    track::Open,
 };
 
 /// The queue that all work goes through.
@@ -24,8 +25,8 @@ impl Rune {
     /// Joins that wait, so that Redis can be asked about them.
     pub(super) fn waiting_joins(&self) -> BTreeSet<Wanted> {
         let of = |execution: &Execution| {
-            let waiting = execution.joins.iter().filter(|(_, join)| join.waits);
-            waiting.filter_map(|((node, _), _)| execution.wanted(*node)).collect::<Vec<Wanted>>()
+            let nodes: BTreeSet<usize> = execution.waiting.iter().map(|(node, _)| *node).collect();
+            nodes.into_iter().filter_map(|node| execution.wanted(node)).collect::<Vec<Wanted>>()
         };
         self.executions.values().flat_map(of).collect()
     }
@@ -60,7 +61,8 @@ impl Rune {
         for node in joins {
             let wanted = execution.wanted(node);
             let kept = wanted.as_ref().and_then(|wanted| self.redis.kept(wanted));
-            for looked in barrier::places(execution, node, kept).into_iter().take(LISTED) {
+            let suspects = barrier::suspects(execution, node);
+            for looked in barrier::places(execution, node, kept, suspects).take(LISTED) {
                 let evidence = wanted.as_ref().zip(kept).map(|(wanted, kept)| keys(wanted, kept));
                 let facts = barrier_facts(execution, node, looked, evidence.unwrap_or_default());
                 findings.extend(stuck::barrier_cannot_open(&facts, now));
@@ -71,9 +73,9 @@ impl Rune {
     }
 
     fn of_messages(&self, execution: &Execution, now: Millis) -> Vec<Finding> {
-        let queue = self.queues.iter().find(|queue| queue.name == QUEUE);
-        let depth = queue.map(|queue| (queue.messages, queue.consumers));
-        let heard = execution.queued.iter().filter(|(_, queued)| queued.heard);
+        let depth = self.queues.get(QUEUE).map(|queue| (queue.messages, queue.consumers));
+        let is_old = |queued: &Queued| queued.heard && now - queued.since >= stuck::PATIENCE;
+        let heard = execution.queued.iter().filter(|(_, queued)| is_old(queued));
         let facts = heard.map(|((node, lineage), queued)| stuck::Undelivered {
             at: at(execution, *node, lineage.key()),
             since: queued.since,
@@ -134,20 +136,17 @@ fn barrier_facts(
     let missing = missing.collect();
     let join = execution.joins.get(&(node, looked.lineage.clone()));
     let short = join.and_then(|join| join.short).filter(|_| is_aggregator && !execution.joined_late);
-    stuck::Barrier {
-        at: at(execution, node, looked.lineage.key()),
-        since: looked.since,
-        arrived: short.map_or(looked.arrived, |(arrived, _)| arrived),
-        counted: looked.counted.filter(|_| is_aggregator && !execution.joined_late),
+    let stands = stuck::Standing {
+        arrived: short.map_or(looked.stands.arrived, |(arrived, _)| arrived),
+        counted: looked.stands.counted.filter(|_| is_aggregator && !execution.joined_late),
         // A join that has opened, and was not short of anything, has what it needs.
-        expected: match looked.is_open {
+        expected: match looked.stands.is_open {
             true => short.map_or(0, |(_, expected)| expected),
-            false => looked.expected,
+            false => looked.stands.expected,
         },
-        missing,
-        is_open: looked.is_open,
-        evidence,
-    }
+        ..looked.stands
+    };
+    stuck::Barrier { at: at(execution, node, looked.lineage.key()), stands, missing, evidence }
 }
 
 /// Where the way of a missing item ended.
@@ -157,7 +156,7 @@ fn ended(execution: &Execution, looked: &barrier::Looked, node: usize, part: &Mi
         return None;
     }
     let split = *execution.graph.nodes[node].scope.as_ref()?.last()?;
-    let item = looked.lineage.push(&execution.graph.nodes[split].id, *index, looked.expected);
+    let item = looked.lineage.push(&execution.graph.nodes[split].id, *index, looked.stands.expected);
     // Nearest to the join first: the last node that it has seen.
     execution.graph.upstream(node).into_iter().skip(1).find_map(|node| {
         let went_well = execution.tracks.get(&(node, item.clone()))?.went_well?;
@@ -225,12 +224,15 @@ fn of_items(execution: &Execution, now: Millis) -> Vec<Finding> {
         let Some(peers) = execution.durations.get(node) else { continue };
         for lineage in places.iter().filter(|lineage| !lineage.is_root()) {
             let open = execution.tracks.get(&(*node, lineage.clone())).and_then(|track| track.open);
-            let Some(open) = open.filter(|open| open.due.is_none()) else { continue };
+            let is_slow = |open: &Open| open.due.is_none() && now - open.began.millis() >= stuck::SLOW;
+            let Some(open) = open.filter(is_slow) else { continue };
             let at = at(execution, *node, lineage.key());
             let facts = stuck::Item { at, since: open.began.millis(), peers: peers.clone() };
             findings.extend(stuck::slow_item(&facts, now));
+            if findings.len() >= LISTED {
+                return findings;
+            }
         }
     }
-    findings.truncate(LISTED);
     findings
 }

@@ -4,17 +4,20 @@
 
 use std::collections::BTreeSet;
 
-use protocol::{Firing, Lineage, MessageId, Millis, NodeError};
+use protocol::{Firing, Lineage, MessageId, Millis, NodeError, Payload};
 use serde_json::{Value, json};
 
 use super::{
-    execution::{Execution, KEPT, duration, is_creation, look_of},
+    execution::{Execution, KEPT, look_of},
+    outputs::{duration, is_creation},
     track::Turn,
     wire::{Nanos, Status, WireFrame, Word},
 };
 
 /// How long a failure may wait for a sign of whose it is.
 pub const PATIENCE: Millis = 2_000;
+/// Open places of a node among which the one of a failure is looked for.
+const LOOKED_THROUGH: usize = 256;
 
 pub struct Unplaced {
     node: usize,
@@ -47,31 +50,42 @@ impl Execution {
 
     /// Failures that can only be of one item, and those that nobody can place any more.
     pub(super) fn place_failures(&mut self, now: Millis) {
+        if self.unplaced.is_empty() {
+            return;
+        }
         let mut waiting = std::mem::take(&mut self.unplaced);
         waiting.sort_by_key(|failure| failure.at);
         for (place, failure) in waiting.iter().enumerate() {
-            let meant = self.meant(failure);
             let others = waiting[place + 1..].iter().filter(|other| other.node == failure.node).count();
-            // As many failures as there are places: it does not matter which is whose.
+            // As many failures as there are places: it does not matter which is whose. Where more are open there may
+            // be very many, which are not gone through for every message.
+            let meant: Vec<Lineage> = match self.open.get(&failure.node) {
+                Some(open) if open.len() <= LOOKED_THROUGH => self.meant(failure).take(2 + others).collect(),
+                Some(_) | None => Vec::new(),
+            };
             match meant.first() {
                 Some(lineage) if meant.len() <= 1 + others => {
                     let lineage = lineage.clone();
                     self.fail_at(failure, lineage);
                 }
-                _ if now - failure.heard >= PATIENCE => self.fail_nowhere(failure, &meant),
+                _ if now - failure.heard >= PATIENCE => {
+                    let meant: Vec<Lineage> = self.meant(failure).take(LOOKED_THROUGH).collect();
+                    self.fail_nowhere(failure, &meant);
+                }
                 _ => self.unplaced.push(failure.copy()),
             }
         }
     }
 
     /// Where a failure can have happened.
-    pub(super) fn meant(&self, failure: &Unplaced) -> Vec<Lineage> {
+    fn meant(&self, failure: &Unplaced) -> impl Iterator<Item = Lineage> {
         let open = self.open.get(&failure.node).into_iter().flatten();
-        let begun = |lineage: &&Lineage| {
-            let track = self.tracks.get(&(failure.node, (*lineage).clone()));
-            track.and_then(|track| track.open).is_some_and(|open| open.began <= failure.at)
+        let (node, at) = (failure.node, failure.at);
+        let begun = move |lineage: &&Lineage| {
+            let track = self.tracks.get(&(node, (*lineage).clone()));
+            track.and_then(|track| track.open).is_some_and(|open| open.began <= at)
         };
-        open.filter(begun).cloned().collect()
+        open.filter(begun).cloned()
     }
 
     pub(super) fn fail_at(&mut self, failure: &Unplaced, reached: Lineage) {
@@ -125,19 +139,19 @@ impl Execution {
     }
 
     /// The context of a halt is that of the item which failed: its `$item` may tell which.
-    pub(super) fn place_by_context(&mut self, context: Option<&Value>) {
-        let Some(item) = context.and_then(|context| context.get("$item")) else { return };
-        let look = look_of(item);
-        // A halt follows its failure at once.
-        let Some(failure) = self.unplaced.last() else { return };
+    pub(super) fn place_by_context(&mut self, context: Option<Payload>) {
+        // A halt follows its failure at once. Where there is none, nobody needs the context, which may be large.
+        let (Some(failure), Some(context)) = (self.unplaced.last(), context) else { return };
+        let context = self.secrets.cleaned(context);
+        let Some(look) = context.value().get("$item").map(look_of) else { return };
         let is_it = |lineage: &Lineage| {
             let step = lineage.steps().last()?;
             let split = self.graph.node(step.split.as_str())?;
             let fan_out = self.fan_outs.get(&(split, lineage.parent()))?;
             fan_out.looks.get(step.index as usize).map(|known| *known == look)
         };
-        let mut meant = self.meant(failure);
-        meant.retain(|lineage| is_it(lineage) == Some(true));
+        let meant: Vec<Lineage> =
+            self.meant(failure).filter(|lineage| is_it(lineage) == Some(true)).take(2).collect();
         if let [lineage] = &meant[..]
             && let Some(failure) = self.unplaced.pop()
         {

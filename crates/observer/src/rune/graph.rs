@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use protocol::{Edge, EdgeId, ErrorPolicy, Lineage, Node, NodeId, Workflow};
+use protocol::{Edge, EdgeId, ErrorPolicy, Lineage, Node, NodeId, Payload, Workflow};
 use serde_json::Value;
 
 use super::wire::{WireFrame, lineage_of, object};
@@ -98,15 +98,16 @@ impl Graph {
     }
 
     /// The edges that carry a message after a success. An error edge is an edge like any other there.
-    pub fn taken(&self, node: usize, output: Option<&Value>) -> Vec<usize> {
-        let output = object(output);
+    pub fn taken(&self, node: usize, output: Option<&Payload>) -> Vec<usize> {
         match &self.nodes[node].role {
             Role::Conditional(ways) => {
-                let is_true = output.and_then(|output| output.get("result")) == Some(&Value::Bool(true));
+                let is_true =
+                    object(output).and_then(|output| output.get("result")) == Some(&Value::Bool(true));
                 ways[usize::from(!is_true)].into_iter().collect()
             }
             Role::Switch(routes) => {
-                let index = output.and_then(|output| output.get("output_index")).and_then(Value::as_u64);
+                let index =
+                    object(output).and_then(|output| output.get("output_index")).and_then(Value::as_u64);
                 let way = index.and_then(|index| routes.get(index as usize));
                 way.copied().flatten().into_iter().collect()
             }

@@ -5,12 +5,14 @@
 mod arrivals;
 mod barrier;
 mod begin;
+mod definitions;
 mod execution;
 mod facts;
 mod failures;
 mod graph;
 mod joins;
 mod look;
+mod outputs;
 mod rebuild;
 mod secrets;
 mod track;
@@ -19,16 +21,16 @@ mod wire;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use protocol::{
-    BarrierView, ClusterDialect, Event, ExecutionId, Finding, Millis, NodeId, QueueView, TimerView,
+    BarrierView, ClusterDialect, Event, ExecutionId, Finding, Gap, Millis, NodeId, QueueView, TimerView,
     WorkflowId,
 };
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
 
 use crate::{Dialect, Heard, News, ObserverError, Reader};
 use begin::{Beginning, Start};
+use definitions::Definitions;
 use execution::Execution;
 use look::Seen;
-use secrets::Secrets;
 use wire::{Completion, Said, Status, Work};
 
 /// What is kept in memory, at most.
@@ -48,11 +50,8 @@ impl Default for Bounds {
     }
 }
 
-/// Definitions of workflows that are kept for executions that were heard of in the middle.
-const DEFINITIONS: usize = 100;
-/// Bytes of messages that wait for a definition, and of a definition that is kept.
+/// Bytes of messages that wait for a definition.
 const WAITING_BYTES: usize = 32 * 1024 * 1024;
-const DEFINITION_BYTES: usize = 1024 * 1024;
 /// Names of executions that were let go, so that nobody begins them anew.
 const GONE: usize = 50_000;
 /// How long an execution without a definition waits for one before that of its workflow is taken.
@@ -62,11 +61,16 @@ const PATIENCE: Millis = 5_000;
 const RECENT: Millis = 900_000;
 const FINDINGS: usize = 500;
 
+/// Queues in which work waits for a worker.
+const WORKED: [&str; 2] = ["workflow.execution", "workflow.resume"];
+
 /// What was let go, because there was too much of it or nobody could read it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LetGo {
     pub unreadable: u64,
     pub executions: u64,
+    /// Of these, those that had not ended.
+    pub unfinished: u64,
     /// Messages of executions that are not, or no longer, known.
     pub messages: u64,
     pub places: u64,
@@ -76,10 +80,12 @@ pub struct Rune {
     cluster: String,
     bounds: Bounds,
     executions: HashMap<ExecutionId, Execution>,
+    /// What they remember, together.
+    places: usize,
     strangers: HashMap<ExecutionId, Stranger>,
     /// Bytes of what was heard of them.
     waiting_bytes: usize,
-    definitions: HashMap<WorkflowId, Value>,
+    definitions: Definitions,
     gone: HashSet<ExecutionId>,
     gone_by_age: VecDeque<ExecutionId>,
     let_go: LetGo,
@@ -88,7 +94,7 @@ pub struct Rune {
     redis: Seen,
     /// How much our clock goes before that of the cluster, by what was heard last.
     skew: Millis,
-    queues: Vec<QueueView>,
+    queues: crate::stuck::Watched,
 }
 
 /// An execution of which only statuses were heard.
@@ -117,16 +123,17 @@ impl Rune {
             cluster: cluster.into(),
             bounds,
             executions: HashMap::new(),
+            places: 0,
             strangers: HashMap::new(),
             waiting_bytes: 0,
-            definitions: HashMap::new(),
+            definitions: Definitions::default(),
             gone: HashSet::new(),
             gone_by_age: VecDeque::new(),
             let_go: LetGo::default(),
             begun: 0,
             redis: Seen::default(),
             skew: 0,
-            queues: Vec::new(),
+            queues: crate::stuck::Watched::default(),
         }
     }
 
@@ -153,73 +160,77 @@ impl Rune {
         if !self.executions.contains_key(&id) {
             events = self.begin(&id, work, heard, !is_first);
         }
-        match self.executions.get_mut(&id) {
-            Some(execution) => {
-                execution.hear_work(work, heard, self.begun);
-                events.extend(execution.take_events());
-            }
+        let begun = self.begun;
+        match self.tell_of(&id, |execution| execution.hear_work(work, heard, begun)) {
+            Some(more) => events.extend(more),
             None => self.let_go.unreadable += 1,
         }
         events
     }
 
+    /// Lets an execution hear something; what it makes of it. `None` where there is none of that name.
+    fn tell_of(&mut self, id: &ExecutionId, tell: impl FnOnce(&mut Execution)) -> Option<Vec<Event>> {
+        let execution = self.executions.get_mut(id)?;
+        let before = execution.size();
+        tell(execution);
+        self.places = self.places + execution.size() - before;
+        Some(execution.take_events())
+    }
+
     fn begin(&mut self, id: &ExecutionId, work: &Work<'_>, heard: Millis, late: bool) -> Vec<Event> {
         let workflow_id = WorkflowId::from(work.workflow_id.as_str());
-        let Some((definition, secrets)) = work.workflow_definition.and_then(read_definition) else {
-            return Vec::new();
-        };
-        if work.workflow_definition.is_some_and(|raw| raw.get().len() <= DEFINITION_BYTES) {
-            self.keep_definition(&workflow_id, &definition);
-        }
+        let definition =
+            work.workflow_definition.and_then(|raw| self.definitions.read(&workflow_id, raw.get()));
+        let Some(definition) = definition else { return Vec::new() };
         // A mirrored message that was delivered again comes when others have been heard.
         let joined_late = late || self.strangers.contains_key(id);
         let context: Option<Value> =
             work.accumulated_context.and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let beginning = Beginning { definition, secrets, cluster: self.cluster.clone(), joined_late };
+        let beginning = Beginning { definition, cluster: self.cluster.clone(), joined_late };
         let start =
             Start { node: Some(&work.current_node), frames: &work.lineage_stack, context: context.as_ref() };
-        let begun = Execution::begin(beginning, id.clone(), workflow_id, &start, heard);
-        let Some(mut execution) = begun else { return Vec::new() };
-        let mut events = execution.take_events();
-        self.keep(execution);
+        let execution = Execution::begin(beginning, id.clone(), workflow_id, &start, heard);
+        let mut events = self.keep(execution, heard);
         events.extend(self.introduce(id));
         // Behind what was heard: it fills what was not.
-        if let Some(execution) = self.executions.get_mut(id)
-            && let Some(context) = context.as_ref().filter(|_| joined_late)
-        {
-            execution.rebuild(work, context, heard);
-            events.extend(execution.take_events());
+        if let Some(context) = context.as_ref().filter(|_| joined_late) {
+            let rebuilt = self.tell_of(id, |execution| execution.rebuild(work, context, heard));
+            events.extend(rebuilt.unwrap_or_default());
         }
         events
     }
 
     /// What was heard before the definition was.
     fn introduce(&mut self, id: &ExecutionId) -> Vec<Event> {
-        let Some(execution) = self.executions.get_mut(id) else { return Vec::new() };
         let Some(stranger) = self.strangers.remove(id) else { return Vec::new() };
         self.waiting_bytes -= stranger.bytes;
-        for (heard, said) in stranger.said {
-            match said {
-                Owned::Status(status) => execution.hear_status(*status, heard),
-                Owned::Completion(completion) => execution.hear_completion(completion, heard),
+        let told = self.tell_of(id, |execution| {
+            for (heard, said) in stranger.said {
+                match said {
+                    Owned::Status(status) => execution.hear_status(*status, heard),
+                    Owned::Completion(completion) => execution.hear_completion(completion, heard),
+                }
             }
-        }
-        execution.take_events()
+        });
+        told.unwrap_or_default()
     }
 
     fn hear_of(&mut self, id: &str, workflow_id: &str, said: Owned, from: &Heard) -> Vec<Event> {
         let (heard, bytes) = (from.at, from.body.len());
         let id = ExecutionId::from(id);
-        if let Some(execution) = self.executions.get_mut(&id) {
-            match said {
-                Owned::Status(status) => {
-                    self.begun += u64::from(status.status == wire::Word::Running);
-                    execution.hear_status(*status, heard);
+        if self.executions.contains_key(&id) {
+            let begins = matches!(&said, Owned::Status(status) if status.status == wire::Word::Running);
+            self.begun += u64::from(begins);
+            let mut skew = None;
+            let told = self.tell_of(&id, |execution| {
+                match said {
+                    Owned::Status(status) => execution.hear_status(*status, heard),
+                    Owned::Completion(completion) => execution.hear_completion(completion, heard),
                 }
-                Owned::Completion(completion) => execution.hear_completion(completion, heard),
-            }
-            self.skew = execution.skew.unwrap_or(self.skew);
-            return execution.take_events();
+                skew = execution.skew;
+            });
+            self.skew = skew.unwrap_or(self.skew);
+            return told.unwrap_or_default();
         }
         let is_room = (self.strangers.len() < self.bounds.strangers || self.strangers.contains_key(&id))
             && self.waiting_bytes + bytes <= WAITING_BYTES;
@@ -254,7 +265,7 @@ impl Rune {
         for id in waited {
             let Some(stranger) = self.strangers.get(&id) else { continue };
             let workflow_id = stranger.workflow_id.clone();
-            let Some(definition) = self.definitions.get(&workflow_id) else {
+            let Some(definition) = self.definitions.latest(&workflow_id) else {
                 if now - stranger.since >= 60 * PATIENCE
                     && let Some(gone) = self.strangers.remove(&id)
                 {
@@ -263,48 +274,42 @@ impl Rune {
                 }
                 continue;
             };
-            let beginning = Beginning {
-                definition: definition.clone(),
-                secrets: Secrets::default(),
-                cluster: self.cluster.clone(),
-                joined_late: true,
-            };
+            let beginning = Beginning { definition, cluster: self.cluster.clone(), joined_late: true };
             let start = Start { node: None, frames: &[], context: None };
-            let since = stranger.since;
-            if let Some(mut execution) = Execution::begin(beginning, id.clone(), workflow_id, &start, since) {
-                events.extend(execution.take_events());
-                self.keep(execution);
-                events.extend(self.introduce(&id));
-            }
+            let execution = Execution::begin(beginning, id.clone(), workflow_id, &start, stranger.since);
+            events.extend(self.keep(execution, now));
+            events.extend(self.introduce(&id));
         }
         events
     }
 
-    fn keep_definition(&mut self, workflow_id: &WorkflowId, definition: &Value) {
-        if self.definitions.len() >= DEFINITIONS && !self.definitions.contains_key(workflow_id) {
-            self.definitions.clear();
-        }
-        self.definitions.insert(workflow_id.clone(), definition.clone());
-    }
-
-    fn keep(&mut self, execution: Execution) {
-        self.make_room();
+    /// Follows an execution from now on. What it begins with, and what is let go for it.
+    fn keep(&mut self, mut execution: Execution, now: Millis) -> Vec<Event> {
+        let mut events = self.make_room(now);
+        events.extend(execution.take_events());
+        self.places += execution.size();
         self.executions.insert(execution.id.clone(), execution);
+        events
     }
 
-    /// Makes room before it is needed: what has ended goes first, then what was not heard of for longest.
-    fn make_room(&mut self) {
-        let places: usize = self.executions.values().map(Execution::size).sum();
-        if self.executions.len() < self.bounds.executions && places < self.bounds.places {
-            return;
+    /// Makes room before it is needed: what has ended goes first, then what was not heard of for longest. What has not
+    /// ended is told to be followed no more, so that nobody waits for its end.
+    fn make_room(&mut self, now: Millis) -> Vec<Event> {
+        if self.executions.len() < self.bounds.executions && self.places < self.bounds.places {
+            return Vec::new();
         }
         let age = |execution: &Execution| (!execution.ended, execution.heard_at, execution.id.clone());
         let mut by_age: Vec<(bool, Millis, ExecutionId)> = self.executions.values().map(age).collect();
         by_age.sort();
+        let mut events = Vec::new();
         for (_, _, id) in by_age.into_iter().take(self.executions.len().div_ceil(10)) {
-            if let Some(gone) = self.executions.remove(&id) {
+            if let Some(mut gone) = self.executions.remove(&id) {
+                self.places -= gone.size();
                 self.let_go.executions += 1;
+                self.let_go.unfinished += u64::from(!gone.ended);
                 self.let_go.places += gone.let_go + gone.tracks.len() as u64;
+                gone.give_up(now);
+                events.extend(gone.take_events());
             }
             self.gone.insert(id.clone());
             self.gone_by_age.push_back(id);
@@ -314,6 +319,7 @@ impl Rune {
                 self.gone.remove(&oldest);
             }
         }
+        events
     }
 }
 
@@ -324,12 +330,14 @@ impl Dialect for Rune {
                 let is_first = heard.routing_key == "workflow.worker.initiated" && !work.is_worker_initiated;
                 self.hear_work(&work, heard.at, is_first)
             }
-            Ok(Said::Status(status)) => {
-                let (id, workflow) = (status.execution_id.clone(), status.workflow_id.clone());
+            Ok(Said::Status(mut status)) => {
+                let id = std::mem::take(&mut status.execution_id);
+                let workflow = std::mem::take(&mut status.workflow_id);
                 self.hear_of(&id, &workflow, Owned::Status(status), heard)
             }
-            Ok(Said::Completion(completion)) => {
-                let (id, workflow) = (completion.execution_id.clone(), completion.workflow_id.clone());
+            Ok(Said::Completion(mut completion)) => {
+                let id = std::mem::take(&mut completion.execution_id);
+                let workflow = std::mem::take(&mut completion.workflow_id);
                 self.hear_of(&id, &workflow, Owned::Completion(completion), heard)
             }
             Ok(Said::Nothing) => Vec::new(),
@@ -342,12 +350,13 @@ impl Dialect for Rune {
     }
 
     async fn look(&mut self, reader: &Reader, now: Millis) -> Result<News, ObserverError> {
-        self.make_room();
-        let mut events = self.adopt_strangers(now);
+        let mut events = self.make_room(now);
+        events.extend(self.adopt_strangers(now));
         for execution in self.executions.values_mut() {
             execution.wake(now);
             events.extend(execution.take_events());
         }
+        self.places = self.executions.values().map(Execution::size).sum();
         let wanted = self.waiting_joins();
         let known = &self.executions;
         let frozen = self.redis.look(reader, now, &wanted, |id| known.contains_key(id)).await?;
@@ -356,10 +365,9 @@ impl Dialect for Rune {
             // What rests since before we came is known by what it rests with.
             if !self.executions.contains_key(work.execution_id.as_str()) {
                 events.extend(self.hear_work(&work, now, false));
-                if let Some(execution) = self.executions.get_mut(work.execution_id.as_str()) {
-                    execution.rest_since_before(&work, now);
-                    events.extend(execution.take_events());
-                }
+                let id = ExecutionId::from(work.execution_id.as_str());
+                let rests = self.tell_of(&id, |execution| execution.rest_since_before(&work, now));
+                events.extend(rests.unwrap_or_default());
             }
         }
         Ok(News { events })
@@ -371,7 +379,7 @@ impl Dialect for Rune {
         let mut findings: Vec<Finding> =
             recent.flat_map(|execution| self.findings_of(execution, now)).collect();
         findings.extend(self.findings_of_timers(now));
-        findings.extend(self.queues.iter().filter_map(|queue| crate::stuck::no_consumer(queue, now)));
+        findings.extend(self.queues.findings(|name| WORKED.contains(&name), now));
         crate::stuck::sort(&mut findings);
         findings.truncate(FINDINGS);
         findings
@@ -388,19 +396,25 @@ impl Dialect for Rune {
         timers
     }
 
-    fn queues(&mut self, queues: &[QueueView]) {
-        self.queues = queues.to_vec();
+    fn queues(&mut self, queues: &[QueueView], now: Millis) {
+        self.queues.note(queues.iter().cloned(), now);
+    }
+
+    /// Everything that goes on may have lost something.
+    fn missed(&mut self, gap: &Gap, now: Millis) -> News {
+        let mut events = Vec::new();
+        for execution in self.executions.values_mut().filter(|execution| !execution.ended) {
+            execution.miss(gap, now);
+            events.extend(execution.take_events());
+        }
+        News { events }
     }
 
     fn passed_over(&self) -> u64 {
-        self.let_go().executions
+        self.let_go.unfinished
     }
-}
 
-/// A definition without its credentials, which are only kept to be recognised.
-fn read_definition(raw: &RawValue) -> Option<(Value, Secrets)> {
-    let mut definition: Value = serde_json::from_str(raw.get()).ok()?;
-    let mut secrets = Secrets::default();
-    secrets.take_from_definition(&mut definition);
-    Some((definition, secrets))
+    fn unseen(&self) -> u64 {
+        self.let_go.unreadable + self.let_go.messages
+    }
 }

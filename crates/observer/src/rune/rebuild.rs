@@ -1,7 +1,7 @@
 //! What happened before we came, put together from what a message carries along: under the name of each node that came
 //! before it stands what that node has made.
 
-use protocol::{Fact, Millis, NodeStarted};
+use protocol::{Fact, Millis, NodeStarted, Payload};
 use serde_json::Value;
 
 use super::{
@@ -18,7 +18,7 @@ impl Execution {
         let context: Option<Value> =
             work.accumulated_context.and_then(|raw| serde_json::from_str(raw.get()).ok());
         let key = format!("${}", self.graph.nodes[node].name);
-        let output = context.as_ref().and_then(|context| context.get(&key)).cloned();
+        let output = context.as_ref().and_then(|context| context.get(&key)).cloned().map(Payload::new);
         let status = Status {
             workflow_id: String::new(),
             execution_id: String::new(),
@@ -80,6 +80,6 @@ impl Execution {
             Fact::NodeStarted(NodeStarted { firing: firing.clone(), parameters: None, input: None }),
         );
         // What followed from it, and is over, was not heard either.
-        self.succeed(firing, node, at, 0, Some(output), false);
+        self.succeed(firing, node, at, 0, Some(output.into()), false);
     }
 }

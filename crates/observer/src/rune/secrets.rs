@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use protocol::Payload;
 use serde_json::{Map, Value};
 
 /// Shorter ones are words that stand anywhere.
@@ -18,8 +19,11 @@ const LEFT: [&str; 3] = ["id", "name", "type"];
 const IN_HEADERS: [&str; 7] = ["authorization", "cookie", "token", "secret", "api-key", "apikey", "password"];
 
 /// The secrets of one execution. They are kept to be recognised, and written nowhere.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Secrets(BTreeSet<String>);
+
+/// Parameters that may hold a secret of their own.
+const TOLD_BY: [&str; 3] = ["\"tools\"", "\"mcp_servers\"", "\"headers\""];
 
 impl Secrets {
     /// Takes the credentials out of a definition and remembers what they were.
@@ -53,6 +57,33 @@ impl Secrets {
             }
         }
         self.take_from(parameters);
+    }
+
+    /// The parameters without what has to be taken out. Most have nothing, and stay the text they are.
+    pub fn cleaned_parameters(&mut self, parameters: Payload) -> Payload {
+        let text = parameters.text();
+        if !self.may_be_in(text) && !TOLD_BY.iter().any(|name| text.contains(name)) {
+            return parameters;
+        }
+        let mut value = parameters.value().clone();
+        self.take_from_parameters(&mut value);
+        Payload::new(value)
+    }
+
+    /// The same for what a server, or a node, may have repeated.
+    pub fn cleaned(&self, payload: Payload) -> Payload {
+        if !self.may_be_in(payload.text()) {
+            return payload;
+        }
+        let mut value = payload.value().clone();
+        self.walk(&mut value);
+        Payload::new(value)
+    }
+
+    /// A quick look at the text. What is written with escapes may be anything.
+    fn may_be_in(&self, text: &str) -> bool {
+        let is_there = |secret: &String| text.contains(secret.as_str());
+        !self.0.is_empty() && (text.contains('\\') || self.0.iter().any(is_there))
     }
 
     /// Takes out what a server, or a node, has repeated.
@@ -154,5 +185,25 @@ mod tests {
             json!({"body": {"you sent": ["key=hunter2hunter2", "api_key", "tool-secret", "plain-secret"]}});
         secrets.take_from(&mut answer);
         assert_eq!(answer, json!({"body": {"you sent": ["key=███", "api_key", "███", "███"]}}));
+    }
+
+    #[test]
+    fn a_secret_is_found_in_a_text_however_it_is_written() {
+        let mut secrets = Secrets::default();
+        let mut definition =
+            json!({"nodes": [{"id": "a", "credentials": {"values": {"value": "a<b&c\"d/e"}}}]});
+        secrets.take_from_definition(&mut definition);
+        let cleaned = |text: &str| {
+            let payload = Payload::from_text(text.to_owned()).unwrap();
+            secrets.cleaned(payload).text().to_owned()
+        };
+        // As Go writes it, and as it need not be written.
+        for text in [r#"{"said":"a\u003cb\u0026c\"d/e"}"#, r#"{"said":"a<b&c\"d\/e"}"#] {
+            assert_eq!(cleaned(text), r#"{"said":"███"}"#);
+        }
+        assert_eq!(cleaned(r#"{"n":1,  "x":"y"}"#), r#"{"n":1,  "x":"y"}"#, "others stay as they are");
+        let headers = Payload::from_text(r#"{"headers":{"Authorization":"Bearer own"}}"#.to_owned()).unwrap();
+        let headers = Secrets::default().cleaned_parameters(headers);
+        assert_eq!(headers.value()["headers"]["Authorization"], "███ string(10)");
     }
 }

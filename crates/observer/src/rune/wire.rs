@@ -1,12 +1,14 @@
 //! The messages of a Rune cluster as they are written there, read leniently: what is not known is passed over, what is
 //! not needed is not taken apart.
 
-use protocol::{Lineage, Millis};
+use protocol::{Lineage, Millis, Payload};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, value::RawValue};
 
 /// A message that is larger is not read: a broker of today refuses 16 MiB and more.
 pub const LARGEST: usize = 24 * 1024 * 1024;
+/// What is nested deeper nobody can take apart, so nobody could take a secret out of it either.
+const DEEPEST: usize = 120;
 
 /// Somebody is to work on a node: the first message of an execution, the next one, or the one behind a wait.
 #[derive(Deserialize)]
@@ -34,6 +36,7 @@ pub struct WireFrame {
     pub total_items: u32,
 }
 
+/// Values stay the text they came as until somebody has to look inside: most of them nobody does.
 #[derive(Deserialize)]
 pub struct Status {
     #[serde(default)]
@@ -42,9 +45,9 @@ pub struct Status {
     pub node_id: String,
     pub status: Word,
     #[serde(default)]
-    pub parameters: Option<Value>,
+    pub parameters: Option<Payload>,
     #[serde(default)]
-    pub output: Option<Value>,
+    pub output: Option<Payload>,
     #[serde(default)]
     pub error: Option<WireError>,
     #[serde(default)]
@@ -56,7 +59,7 @@ pub struct Status {
     #[serde(default)]
     pub processed_count: Option<u32>,
     #[serde(default)]
-    pub used_inputs: Option<Value>,
+    pub used_inputs: Option<Payload>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -88,7 +91,7 @@ pub struct Completion {
     pub execution_id: String,
     pub status: End,
     #[serde(default)]
-    pub final_context: Option<Value>,
+    pub final_context: Option<Payload>,
     #[serde(default)]
     pub completed_at: Option<String>,
 }
@@ -123,7 +126,7 @@ pub enum Said<'b> {
 
 /// Told by the routing key; `Err` for what cannot be read.
 pub fn read<'b>(routing_key: &str, body: &'b [u8]) -> Result<Said<'b>, Unreadable> {
-    if body.len() > LARGEST {
+    if body.len() > LARGEST || is_too_deep(body) {
         return Err(Unreadable);
     }
     let read = match routing_key {
@@ -147,6 +150,28 @@ pub fn read<'b>(routing_key: &str, body: &'b [u8]) -> Result<Said<'b>, Unreadabl
 
 #[derive(Debug)]
 pub struct Unreadable;
+
+/// Told by its brackets. Those inside of texts count too, so only what has many is looked at closely.
+fn is_too_deep(body: &[u8]) -> bool {
+    if body.iter().filter(|&&byte| byte == b'{' || byte == b'[').nth(DEEPEST).is_none() {
+        return false;
+    }
+    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
+    for &byte in body {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            b'{' | b'[' if !in_text => depth += 1,
+            b'}' | b']' if !in_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEEPEST {
+            return true;
+        }
+    }
+    false
+}
 
 /// A moment on the wire, finer than ours: two statuses of one millisecond are still told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -186,8 +211,8 @@ pub fn lineage_of(frames: &[WireFrame], splits: impl IntoIterator<Item = protoco
     })
 }
 
-pub fn object(value: Option<&Value>) -> Option<&Map<String, Value>> {
-    value.and_then(Value::as_object)
+pub fn object(payload: Option<&Payload>) -> Option<&Map<String, Value>> {
+    payload.and_then(|payload| payload.value().as_object())
 }
 
 /// Go writes what is empty as `null`.
@@ -197,4 +222,27 @@ where
     T: Deserialize<'de> + Default,
 {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_is_told_by_brackets_outside_of_texts() {
+        let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        assert!(!is_too_deep(nested(DEEPEST).as_bytes()));
+        assert!(is_too_deep(nested(DEEPEST + 1).as_bytes()));
+        let text = format!(r#"["{}\"{}", {}]"#, "[".repeat(500), "{".repeat(500), nested(5));
+        assert!(!is_too_deep(text.as_bytes()), "brackets in a text are letters");
+        assert!(!is_too_deep("[],".repeat(500).as_bytes()));
+    }
+
+    #[test]
+    fn what_nobody_looks_into_is_left_as_it_came() {
+        let body = br#"{"execution_id":"x","node_id":"n","status":"success","output":{"b":1,  "a":[1e2]}}"#;
+        let Ok(Said::Status(status)) = read("workflow.node.status", body) else { panic!("a status") };
+        assert_eq!(status.output.expect("an output").text(), r#"{"b":1,  "a":[1e2]}"#);
+        assert!(status.parameters.is_none());
+    }
 }

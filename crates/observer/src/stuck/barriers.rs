@@ -7,19 +7,25 @@ use super::{At, Said, counted, few};
 /// What was heard of a branch may be a moment behind what a join knows.
 const GRACE: Millis = 2_000;
 
-/// A join at one key.
+/// How far a join is at one key.
 #[derive(Clone, Debug, Default)]
-pub struct Barrier {
-    pub at: At,
+pub struct Standing {
     pub since: Millis,
     /// Different parts that have arrived.
     pub arrived: u32,
     /// What its counter says, where it has one.
     pub counted: Option<u32>,
     pub expected: u32,
-    pub missing: Vec<MissingPart>,
     /// It has fired.
     pub is_open: bool,
+}
+
+/// A join at one key, with what it lacks.
+#[derive(Clone, Debug, Default)]
+pub struct Barrier {
+    pub at: At,
+    pub stands: Standing,
+    pub missing: Vec<MissingPart>,
     /// Where the facts come from, such as a key in Redis.
     pub evidence: Vec<String>,
 }
@@ -37,13 +43,13 @@ pub struct MissingPart {
 /// A barrier waits for something that can never come.
 pub fn barrier_cannot_open(barrier: &Barrier, now: Millis) -> Option<Finding> {
     let lost: Vec<&MissingPart> = barrier.missing.iter().filter(|part| !part.still_comes).collect();
-    if barrier.is_open || lost.is_empty() || now - barrier.since < GRACE {
+    let Barrier { at, stands: Standing { since, arrived, expected, is_open, .. }, .. } = barrier;
+    if *is_open || lost.is_empty() || now - since < GRACE {
         return None;
     }
     let names: Vec<String> = lost.iter().map(|part| part.what.clone()).collect();
     let ended = lost.iter().find_map(|part| part.ended.as_deref());
     let why = ended.map_or_else(|| "nothing is under way there".to_owned(), str::to_owned);
-    let Barrier { at, arrived, expected, .. } = barrier;
     let sentence = format!(
         "{}{} has {arrived} of {expected} and can no longer open: {} will never come, {why}.",
         at.name,
@@ -57,20 +63,20 @@ pub fn barrier_cannot_open(barrier: &Barrier, now: Millis) -> Option<Finding> {
     }));
     let advice = "Start the execution again. To keep it from happening: let every way lead to the join, give \
                   the join wait_for_any behind a choice, or put the choice behind the join.";
-    Some(at.finding(Rule::BarrierCannotOpen, barrier.since, Said { sentence, evidence, advice }))
+    Some(at.finding(Rule::BarrierCannotOpen, *since, Said { sentence, evidence, advice }))
 }
 
 /// A counter counts deliveries, not items.
 pub fn counted_twice(barrier: &Barrier) -> Option<Finding> {
-    let Barrier { at, arrived, expected, .. } = barrier;
-    let sentence = match (barrier.is_open, barrier.counted) {
+    let Barrier { at, stands: Standing { since, arrived, counted: count, expected, is_open }, .. } = barrier;
+    let sentence = match (is_open, count) {
         (true, _) if arrived < expected => format!(
             "{}{} opened with {arrived} different parts of {expected}: one was delivered again and counted twice, \
              and what is missing was taken as null.",
             at.name,
             at.where_inside()
         ),
-        (false, Some(count)) if count > *arrived => format!(
+        (false, Some(count)) if count > arrived => format!(
             "{}{} has counted {count} arrivals of {}: one was delivered again and counted twice, so it opens too \
              early.",
             at.name,
@@ -84,7 +90,7 @@ pub fn counted_twice(barrier: &Barrier) -> Option<Finding> {
     evidence.extend(barrier.missing.iter().take(20).map(|part| format!("missing: {}", part.what)));
     let advice = "Do not trust the result of this join. Look at the worker that was restarted or lost its \
                   connection at that time, and start the execution again.";
-    Some(at.finding(Rule::CountedTwice, barrier.since, Said { sentence, evidence, advice }))
+    Some(at.finding(Rule::CountedTwice, *since, Said { sentence, evidence, advice }))
 }
 
 /// A counter in Redis, and the fan-outs that count with it.

@@ -1,16 +1,16 @@
 //! Ends that are none, messages that nobody takes, and items that lag behind.
 
-use protocol::{Finding, Millis, QueueView, Rule, iso8601};
+use protocol::{Finding, Millis, Rule, iso8601};
 
 use super::{At, Said, counted, few, lasting};
 
 /// How long a message may wait in the hands of a worker that does something else.
-const PATIENCE: Millis = 120_000;
+pub const PATIENCE: Millis = 120_000;
 /// So many nodes have begun since it was sent: its queue has moved on without it.
 const OVERTAKEN: u64 = 200;
 /// An item is slow when it takes so many times as long as its peers, and at least this long.
 const SLOWER: i64 = 5;
-const SLOW: Millis = 10_000;
+pub const SLOW: Millis = 10_000;
 /// Peers that it takes to tell what is usual.
 const PEERS: usize = 5;
 
@@ -109,20 +109,6 @@ pub fn discarded(message: &Undelivered, now: Millis) -> Option<Finding> {
     let advice = "Look into the log of the workers for a message that could not be decoded, such as a position \
                   that is no list. Give the queue a dead-letter exchange by a policy, and start the execution again.";
     Some(at.finding(Rule::Discarded, message.since, Said { sentence, evidence, advice }))
-}
-
-pub fn no_consumer(queue: &QueueView, now: Millis) -> Option<Finding> {
-    if queue.consumers > 0 || queue.messages == 0 || queue.growth <= 0.0 {
-        return None;
-    }
-    let QueueView { name, messages, growth, .. } = queue;
-    let sentence = format!(
-        "{name} grows by {growth:.1} messages a second and nobody consumes it; {} in it by now.",
-        counted(*messages as usize, "message")
-    );
-    let evidence = vec![format!("{messages} messages, 0 consumers")];
-    let advice = "Start the service that consumes this queue, or see why it is not connected.";
-    Some(At::default().finding(Rule::NoConsumer, now, Said { sentence, evidence, advice }))
 }
 
 /// An item that is under way at a node, and how long others took there.

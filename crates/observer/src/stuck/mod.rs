@@ -3,14 +3,19 @@
 
 mod barriers;
 mod flow;
+mod queues;
 mod timers;
 
 use protocol::{ExecutionId, Finding, LineageKey, Millis, NodeId, Rule};
 
-pub use barriers::{Barrier, Counter, MissingPart, barrier_cannot_open, counted_twice, shared_counter};
-pub use flow::{
-    Completions, Item, Undelivered, discarded, early_completion, no_consumer, several_completions, slow_item,
+pub use barriers::{
+    Barrier, Counter, MissingPart, Standing, barrier_cannot_open, counted_twice, shared_counter,
 };
+pub use flow::{
+    Completions, Item, PATIENCE, SLOW, Undelivered, discarded, early_completion, several_completions,
+    slow_item,
+};
+pub use queues::{Unconsumed, Watched, no_consumer};
 pub use timers::{Resting, lost_resume, overdue_timer};
 
 /// Where something is wrong.

@@ -27,7 +27,8 @@ fn missing(what: &str, still_comes: bool) -> MissingPart {
 }
 
 fn barrier(arrived: u32, counted: u32, expected: u32) -> Barrier {
-    Barrier { at: at(), since: 1_000, arrived, counted: Some(counted), expected, ..Barrier::default() }
+    let stands = Standing { since: 1_000, arrived, counted: Some(counted), expected, is_open: false };
+    Barrier { at: at(), stands, ..Barrier::default() }
 }
 
 #[test]
@@ -42,16 +43,20 @@ fn a_barrier_that_can_no_longer_open() {
     silent(barrier_cannot_open(&hangs, 1_500));
     let comes = Barrier { missing: vec![missing("item 2", true)], ..barrier(3, 3, 4) };
     silent(barrier_cannot_open(&comes, 9_000));
-    silent(barrier_cannot_open(&Barrier { is_open: true, ..hangs }, 9_000));
+    let open = Standing { is_open: true, ..hangs.stands.clone() };
+    silent(barrier_cannot_open(&Barrier { stands: open, ..hangs }, 9_000));
 }
 
 #[test]
 fn an_arrival_that_is_counted_twice() {
     fires(Rule::CountedTwice, counted_twice(&barrier(1, 2, 3)), &["2 arrivals", "1 different item"]);
     silent(counted_twice(&barrier(2, 2, 3)));
-    let opened = Barrier { is_open: true, counted: None, ..barrier(2, 0, 3) };
-    fires(Rule::CountedTwice, counted_twice(&opened), &["opened with 2", "of 3", "null"]);
-    silent(counted_twice(&Barrier { arrived: 3, ..opened }));
+    let opened = |arrived: u32| {
+        let stands = Standing { is_open: true, counted: None, ..barrier(arrived, 0, 3).stands };
+        Barrier { at: at(), stands, ..Barrier::default() }
+    };
+    fires(Rule::CountedTwice, counted_twice(&opened(2)), &["opened with 2", "of 3", "null"]);
+    silent(counted_twice(&opened(3)));
 }
 
 #[test]
@@ -104,10 +109,24 @@ fn timers_that_do_not_go_on() {
 #[test]
 fn queues_and_messages_that_nobody_takes() {
     let queue = QueueView { name: "workflow.execution".to_owned(), messages: 70, consumers: 0, growth: 2.5 };
-    fires(Rule::NoConsumer, no_consumer(&queue, 5), &["workflow.execution", "2.5", "70 messages"]);
-    silent(no_consumer(&QueueView { consumers: 1, ..queue.clone() }, 5));
-    silent(no_consumer(&QueueView { growth: 0.0, ..queue.clone() }, 5));
-    silent(no_consumer(&QueueView { messages: 0, ..queue }, 5));
+    let check = |queue: &QueueView, is_work: bool, now: Millis| {
+        no_consumer(&Unconsumed { queue, since: 5, is_work }, now)
+    };
+    fires(Rule::NoConsumer, check(&queue, false, 5), &["workflow.execution", "2.5", "70 messages"]);
+    silent(check(&QueueView { consumers: 1, ..queue.clone() }, true, 90_000));
+    silent(check(&QueueView { messages: 0, ..queue.clone() }, true, 90_000));
+    // What does not grow is wrong only where work waits, and not at once.
+    let still = QueueView { growth: 0.0, ..queue };
+    silent(check(&still, false, 90_000));
+    silent(check(&still, true, 1_000));
+    fires(Rule::NoConsumer, check(&still, true, 6_000), &["holds 70 messages and nobody takes them."]);
+    let mut watched = Watched::default();
+    watched.note([still.clone()], 1_000);
+    watched.note([still.clone()], 9_000);
+    assert_eq!(watched.findings(|_| true, 9_000).len(), 1, "it is alone since the first look");
+    watched.note([QueueView { consumers: 1, ..still.clone() }], 10_000);
+    watched.note([still], 11_000);
+    assert_eq!(watched.findings(|_| true, 12_000), [], "somebody was there in between");
 
     let gone = Undelivered {
         at: at(),

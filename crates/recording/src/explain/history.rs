@@ -133,7 +133,8 @@ impl<'e> History<'e> {
             | Fact::TimedOut(_)
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
-            | Fact::Gathered(_) => {}
+            | Fact::Gathered(_)
+            | Fact::Missed(_) => {}
         }
     }
 

@@ -245,6 +245,7 @@ fn recorded(parent: &[Event]) -> HashMap<Place, Recorded> {
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
             | Fact::Gathered(_)
+            | Fact::Missed(_)
             | Fact::ExecutionEnded(_) => continue,
         };
         let place = (firing.node_id.clone(), firing.lineage.key());

@@ -62,6 +62,7 @@ impl Heard {
             | Fact::TimedOut(_)
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
+            | Fact::Missed(_)
             | Fact::ExecutionEnded(_) => {}
         }
     }

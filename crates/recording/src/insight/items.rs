@@ -116,7 +116,7 @@ impl Items {
                 }
                 self.hear(&done.echo);
             }
-            Fact::ExecutionStarted(_) | Fact::TimedOut(_) | Fact::TimerFired(_) => {}
+            Fact::ExecutionStarted(_) | Fact::TimedOut(_) | Fact::TimerFired(_) | Fact::Missed(_) => {}
         }
     }
 

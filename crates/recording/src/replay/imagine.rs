@@ -180,6 +180,7 @@ fn answers(events: &[Event]) -> Answers<'_> {
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
             | Fact::Gathered(_)
+            | Fact::Missed(_)
             | Fact::ExecutionEnded(_) => {}
         }
     }

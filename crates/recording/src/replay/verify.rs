@@ -106,9 +106,11 @@ impl Replay {
                 self.apply(event, &Echo::default())
             }
             Fact::Intervened(done) => self.apply(event, &done.echo),
-            Fact::ExecutionStarted(_) | Fact::TimedOut(_) | Fact::TimerFired(_) | Fact::Gathered(_) => {
-                self.apply(event, &Echo::default())
-            }
+            Fact::ExecutionStarted(_)
+            | Fact::TimedOut(_)
+            | Fact::TimerFired(_)
+            | Fact::Gathered(_)
+            | Fact::Missed(_) => self.apply(event, &Echo::default()),
         }
     }
 

@@ -121,9 +121,14 @@ impl Store {
 
     /// Appends events in one transaction: all of them are durable afterwards, or none.
     pub async fn append(&self, events: &[Event]) -> Result<(), StoreError> {
+        self.write(&self.redaction.hide(events)).await
+    }
+
+    /// Writes events as they are.
+    async fn write(&self, events: &[Event]) -> Result<(), StoreError> {
         let writer = self.writer.as_ref().ok_or_else(|| StoreError::ReadOnly { path: self.path.clone() })?;
         let mut writer = writer.lock().await;
-        let result = writer.append(&self.redaction.hide(events)).await;
+        let result = writer.append(events).await;
         if result.is_err() {
             // What the failed transaction interned is not in the file.
             writer.payloads = payloads::Interned::default();
@@ -273,6 +278,7 @@ impl Writer {
                 | Fact::Intervened(_)
                 | Fact::TimerFired(_)
                 | Fact::Gathered(_) => {}
+                Fact::Missed(gap) => observed::note_gap(&mut transaction, &event.execution_id, gap).await?,
             }
         }
         let mut written = rows::rows(events).peekable();

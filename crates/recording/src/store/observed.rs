@@ -1,18 +1,60 @@
 //! Executions that run elsewhere and are looked at. They lie beside our own, marked; those that nobody wants to keep are
 //! here only in passing.
 
-use protocol::{Event, ExecutionId, Observed};
-use sqlx::Row;
+use protocol::{Event, ExecutionId, Gap, Observed};
+use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
 
 use super::{Store, StoreError, payloads, upkeep};
 
 /// The mark of what is here in passing. It stands in the summary, where a list does not read it.
 const PASSING: &str = "$.passing";
+/// Executions that are asked for in one question.
+const ASKED_TOGETHER: usize = 500;
+
+/// Writes into the summary that something went by unseen, so that a list shows it.
+pub(super) async fn note_gap(
+    connection: &mut SqliteConnection,
+    execution: &ExecutionId,
+    gap: &Gap,
+) -> Result<(), sqlx::Error> {
+    let row = sqlx::query("SELECT summary ->> '$.observed' FROM executions WHERE execution_id = ?")
+        .bind(execution.as_str())
+        .fetch_optional(&mut *connection)
+        .await?;
+    let Some(known) = row.as_ref().and_then(|row| row.get::<Option<&str>, _>(0)) else { return Ok(()) };
+    let mut observed: Observed =
+        serde_json::from_str(known).map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
+    observed.miss(gap);
+    let gaps = serde_json::to_string(&observed.gaps).map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
+    let query = "UPDATE executions SET summary = json_set(summary, '$.observed.gaps', json(?1)) WHERE execution_id = ?2";
+    sqlx::query(query).bind(gaps).bind(execution.as_str()).execute(connection).await?;
+    Ok(())
+}
 
 impl Store {
-    /// Events of executions that run elsewhere, as they may be shown and written.
-    pub fn hide_observed(&self, events: &[Event]) -> Vec<Event> {
-        self.redaction.for_observed().hide(events).into_owned()
+    /// Makes of events of executions that run elsewhere what may be shown and written.
+    pub fn hide_observed(&self, events: &mut [Event]) {
+        self.redaction.for_observed().hide_in(events);
+    }
+
+    /// Appends what [`Store::hide_observed`] has gone through: it hides all that is hidden in what is ours, and more.
+    pub async fn append_observed(&self, events: &[Event]) -> Result<(), StoreError> {
+        self.write(events).await
+    }
+
+    /// Those of these executions that something is recorded of.
+    pub async fn recorded_among(&self, executions: &[ExecutionId]) -> Result<Vec<ExecutionId>, StoreError> {
+        let mut found = Vec::new();
+        for some in executions.chunks(ASKED_TOGETHER) {
+            let marks = vec!["?"; some.len()].join(", ");
+            let query = format!("SELECT execution_id FROM executions WHERE execution_id IN ({marks})");
+            let query = sqlx::query(AssertSqlSafe(query)).persistent(false);
+            let query = some.iter().fold(query, |query, id| query.bind(id.as_str().to_owned()));
+            let rows = query.fetch_all(&self.readers).await;
+            let rows = rows.map_err(|error| StoreError::from_sqlx(&self.path, error))?;
+            found.extend(rows.iter().map(|row| ExecutionId::from(row.get::<&str, _>(0))));
+        }
+        Ok(found)
     }
 
     /// How far an execution is recorded, and where it was looked at if it does not run here.
@@ -38,15 +80,13 @@ impl Store {
         };
         let writer = self.writer.as_ref().ok_or_else(|| StoreError::ReadOnly { path: self.path.clone() })?;
         let mut writer = writer.lock().await;
+        let wrap = |error| StoreError::from_sqlx(&self.path, error);
+        let mut transaction = writer.connection.begin().await.map_err(wrap)?;
         for id in executions {
-            sqlx::query(query)
-                .bind(PASSING)
-                .bind(id.as_str())
-                .execute(&mut writer.connection)
-                .await
-                .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
+            let marked = sqlx::query(query).bind(PASSING).bind(id.as_str()).execute(&mut *transaction);
+            marked.await.map_err(wrap)?;
         }
-        Ok(())
+        transaction.commit().await.map_err(wrap)
     }
 
     /// Removes what was here in passing; says what that was.

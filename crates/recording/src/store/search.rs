@@ -324,6 +324,7 @@ fn firing(fact: &Fact) -> Option<&Firing> {
         | Fact::TimedOut(_)
         | Fact::TimerFired(_)
         | Fact::Gathered(_)
+        | Fact::Missed(_)
         | Fact::ExecutionEnded(_) => None,
     }
 }

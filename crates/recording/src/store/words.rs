@@ -37,7 +37,11 @@ pub fn parts(fact: &Fact) -> Vec<(Part, Payload)> {
             // What follows says the same.
             Change::Output { .. } | Change::Error(_) | Change::Dropped | Change::Duplicated => Vec::new(),
         },
-        Fact::NodeParked(_) | Fact::TimedOut(_) | Fact::TimerFired(_) | Fact::Gathered(_) => Vec::new(),
+        Fact::NodeParked(_)
+        | Fact::TimedOut(_)
+        | Fact::TimerFired(_)
+        | Fact::Gathered(_)
+        | Fact::Missed(_) => Vec::new(),
     }
 }
 

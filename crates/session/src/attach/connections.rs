@@ -6,6 +6,7 @@ use std::{
 };
 
 use protocol::{ClusterConnection, Passwords, Problem, ProblemCode};
+use runtime::credentials::KeeperError;
 
 use super::address;
 use crate::{keyring::Keyring, problem::from_io};
@@ -50,7 +51,11 @@ impl Connections {
         for (which, password) in passwords {
             let Some(password) = password.filter(|password| !password.is_empty()) else { continue };
             Keyring::set(&entry(&name, which), &password).map_err(|error| {
-                let message = format!("the connection is kept, its password is not: {error}");
+                let why = match error {
+                    KeeperError::Absent(_) => "this machine has no keyring".to_owned(),
+                    KeeperError::Silent(_) | KeeperError::Unusable(_) => error.to_string(),
+                };
+                let message = format!("the connection is kept, its password is not: {why}");
                 Problem::new(ProblemCode::Infrastructure, message, "give the password when you attach")
             })?;
         }

@@ -5,6 +5,7 @@ mod address;
 mod connections;
 
 use std::{
+    borrow::Cow,
     collections::{BTreeSet, HashMap},
     sync::{
         Arc, Mutex, PoisonError,
@@ -242,13 +243,17 @@ impl Keeper {
     }
 
     async fn take_in(&self, sighting: Sighting) -> Result<(), Problem> {
-        let Sighting { dialect, mut events } = sighting;
+        // The room that it takes is free when all of it is taken in.
+        let Sighting { dialect, mut events, .. } = sighting;
         events.iter_mut().for_each(|event| self.stamp(event, dialect));
-        let events = self.store.hide_observed(&events);
+        self.store.hide_observed(&mut events);
         let kept = self.kept_already(&events, dialect).await?;
         let is_new = |event: &&Event| kept.get(&event.execution_id).is_none_or(|last| event.seq > *last);
-        let new: Vec<Event> = events.iter().filter(is_new).cloned().collect();
-        self.store.append(&new).await.map_err(|error| from_store(&error))?;
+        let new: Cow<'_, [Event]> = match kept.is_empty() {
+            true => Cow::Borrowed(&events),
+            false => events.iter().filter(is_new).cloned().collect(),
+        };
+        self.store.append_observed(&new).await.map_err(|error| from_store(&error))?;
         self.remember(&new).await?;
         self.live.observe(&events);
         Ok(())
@@ -258,7 +263,7 @@ impl Keeper {
     fn stamp(&self, event: &mut Event, dialect: ClusterDialect) {
         if let Fact::ExecutionStarted(started) = &mut event.fact {
             let joined_late = started.observed.as_ref().is_some_and(|observed| observed.joined_late);
-            started.observed = Some(Observed { cluster: self.cluster.clone(), dialect, joined_late });
+            started.observed = Some(Observed::new(self.cluster.as_str(), dialect, joined_late));
             started.path = None;
         }
     }
@@ -271,8 +276,10 @@ impl Keeper {
         dialect: ClusterDialect,
     ) -> Result<HashMap<ExecutionId, u64>, Problem> {
         let mut kept = HashMap::new();
-        for event in events.iter().filter(|event| event.seq == 1) {
-            let id = &event.execution_id;
+        let begun: Vec<ExecutionId> =
+            events.iter().filter(|event| event.seq == 1).map(|event| event.execution_id.clone()).collect();
+        let known = self.store.recorded_among(&begun).await.map_err(|error| from_store(&error))?;
+        for id in &known {
             let standing = self.store.standing(id).await.map_err(|error| from_store(&error))?;
             match (standing, dialect) {
                 (None, _) => {}

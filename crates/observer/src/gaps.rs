@@ -1,0 +1,145 @@
+//! When something went by unseen.
+
+use std::collections::VecDeque;
+
+use protocol::{Gap, Millis};
+
+/// Gaps that are listed; the oldest go first.
+const LISTED: usize = 100;
+/// A gap that goes on is told of in pieces of this length, so that nobody waits for its end.
+const PIECE: Millis = 5_000;
+/// After so long without a drop a gap is over.
+const QUIET: Millis = 1_000;
+
+const DISCONNECTED: &str = "there was no connection to RabbitMQ; what was sent then was not heard";
+const TOO_FAST: &str = "messages came faster than this machine could take them in";
+const TOO_LARGE: &str = "a message was larger than 16 MiB and was passed over";
+const OVERFLOWED: &str = "our queue was full, so the broker has dropped copies; how many is not known";
+
+#[derive(Default)]
+pub struct Gaps {
+    listed: VecDeque<Gap>,
+    /// Pieces that are not told of yet: at most one of each kind.
+    untold: Vec<Gap>,
+    was_connected: bool,
+    dropped: u64,
+    large: u64,
+}
+
+impl Gaps {
+    /// The latest last.
+    pub fn listed(&self) -> Vec<Gap> {
+        self.listed.iter().cloned().collect()
+    }
+
+    pub fn connected(&mut self, connected: bool, now: Millis) {
+        if self.was_connected && !connected {
+            self.push(Gap { from: now, until: None, dropped: 0, why: DISCONNECTED.to_owned() });
+        }
+        if connected && let Some(open) = self.listed.iter_mut().rev().find(|gap| gap.until.is_none()) {
+            open.until = Some(now);
+            self.untold.push(open.clone());
+        }
+        self.was_connected = connected;
+    }
+
+    /// How many were dropped since the beginning.
+    pub fn dropped(&mut self, total: u64, now: Millis) {
+        let more = total - std::mem::replace(&mut self.dropped, total);
+        if more > 0 {
+            self.note(now, more, TOO_FAST);
+        }
+    }
+
+    /// How many were too large since the beginning.
+    pub fn large(&mut self, total: u64, now: Millis) {
+        let more = total - std::mem::replace(&mut self.large, total);
+        if more > 0 {
+            self.note(now, more, TOO_LARGE);
+        }
+    }
+
+    pub fn overflowed(&mut self, now: Millis) {
+        self.note(now, 0, OVERFLOWED);
+    }
+
+    /// What is over, or goes on for so long that it has to be told of; each once.
+    pub fn take_over(&mut self, now: Millis) -> Vec<Gap> {
+        let is_over = |gap: &mut Gap| {
+            now - gap.from >= PIECE
+                || gap.why == DISCONNECTED
+                || gap.until.is_some_and(|until| now - until >= QUIET)
+        };
+        self.untold.extract_if(.., is_over).collect()
+    }
+
+    /// Makes the last gap of the kind longer, or begins one.
+    fn note(&mut self, now: Millis, dropped: u64, why: &str) {
+        let gap = Gap { from: now, until: Some(now), dropped, why: why.to_owned() };
+        match self.untold.iter_mut().find(|known| known.why == why) {
+            Some(known) => known.extend(&gap),
+            None => self.untold.push(gap.clone()),
+        }
+        match self.listed.iter_mut().rev().find(|known| known.goes_on_with(&gap)) {
+            Some(known) => known.extend(&gap),
+            None => self.push(gap),
+        }
+    }
+
+    fn push(&mut self, gap: Gap) {
+        self.listed.push_back(gap);
+        if self.listed.len() > LISTED {
+            self.listed.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_that_follow_each_other_are_one_gap_and_are_told_in_pieces() {
+        let mut gaps = Gaps::default();
+        for tick in 0..60 {
+            gaps.dropped(10 * (tick + 1), tick as Millis * 250);
+        }
+        assert_eq!(gaps.listed().len(), 1);
+        assert_eq!((gaps.listed()[0].dropped, gaps.listed()[0].until), (600, Some(14_750)));
+        let mut told = gaps.take_over(15_000);
+        assert_eq!(told.len(), 1);
+        assert!(gaps.take_over(15_000).is_empty(), "each is told once");
+        gaps.dropped(605, 15_100);
+        assert!(gaps.take_over(15_200).is_empty(), "it may go on");
+        told.extend(gaps.take_over(16_200));
+        assert_eq!(told.iter().map(|gap| gap.dropped).sum::<u64>(), 605, "every drop is told");
+        gaps.dropped(606, 60_000);
+        assert_eq!(gaps.listed().len(), 2, "another one, later");
+    }
+
+    #[test]
+    fn a_lost_connection_is_a_gap_until_it_is_back() {
+        let mut gaps = Gaps::default();
+        gaps.connected(false, 0);
+        gaps.connected(true, 100);
+        assert!(gaps.listed().is_empty(), "before the first connection there is nothing to miss");
+        gaps.connected(false, 1_000);
+        gaps.connected(false, 2_000);
+        assert_eq!(gaps.listed()[0].until, None);
+        assert!(gaps.take_over(2_500).is_empty(), "it is not over");
+        gaps.connected(true, 3_000);
+        let told = gaps.take_over(3_000);
+        assert_eq!((told[0].from, told[0].until), (1_000, Some(3_000)));
+        assert_eq!(gaps.listed(), told);
+    }
+
+    #[test]
+    fn few_are_listed() {
+        let mut gaps = Gaps::default();
+        for number in 1..=300 {
+            gaps.large(number, number as Millis * 10_000);
+        }
+        assert_eq!(gaps.listed().len(), LISTED);
+        assert_eq!(gaps.listed().last().map(|gap| gap.from), Some(3_000_000));
+    }
+}

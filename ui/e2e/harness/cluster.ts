@@ -1,0 +1,120 @@
+/** A private RabbitMQ and Redis for one file of tests, and who works on them. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type Server, type Socket, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { binary } from './place';
+import { Process } from './process';
+
+const SERVERS = resolve(import.meta.dirname, '../../../.make/with-servers');
+const LIFE_SECONDS = 900;
+
+export class Cluster {
+  readonly runeglass = binary('RUNEGLASS_BIN', '../target/debug/runeglass');
+  readonly amqp: string;
+  readonly redis: string;
+  /** For what is written in passing; gone with the cluster. */
+  readonly folder = mkdtempSync(join(tmpdir(), 'runeglass-cluster-'));
+  private readonly servers: Process;
+  private readonly others = new Set<Process>();
+
+  private constructor(servers: Process, amqp: string, redis: string) {
+    this.servers = servers;
+    this.amqp = amqp;
+    this.redis = redis;
+  }
+
+  static async start(): Promise<Cluster> {
+    const servers = new Process(SERVERS, ['bash', '-c', `echo "at $RUNEGLASS_AMQP and $RUNEGLASS_REDIS"; exec sleep ${LIFE_SECONDS}`]);
+    const said = await servers.says(/(at amqp:\S+ and \S+)/, 60_000);
+    const [, amqp = '', redis = ''] = /at (\S+) and (\S+)/.exec(said) ?? [];
+    return new Cluster(servers, amqp, redis);
+  }
+
+  get addresses(): string[] {
+    return ['--amqp', this.amqp, '--redis', this.redis];
+  }
+
+  /** Something of ours that serves this cluster until it is ended, or the cluster is. */
+  serve(...args: string[]): Process {
+    const process = new Process(this.runeglass, [...args, ...this.addresses]);
+    this.others.add(process);
+    return process;
+  }
+
+  worker(): Process {
+    return this.serve('worker', '--concurrency', '10');
+  }
+
+  /** Starts a workflow there, as somebody else would; says its id. */
+  run(name: string, workflow: object): string {
+    const file = join(this.folder, `${name}.json`);
+    writeFileSync(file, JSON.stringify(workflow));
+    return execFileSync(this.runeglass, ['run', file, '--detach', ...this.addresses], { encoding: 'utf8' }).trim();
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([...this.others].map((each) => each.end()));
+    await this.servers.end();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** A way to a server of this machine that can be cut. */
+export class Way {
+  readonly port: number;
+  private readonly server: Server;
+  private readonly sockets: Set<Socket>;
+  private open = true;
+
+  private constructor(server: Server, sockets: Set<Socket>, port: number) {
+    this.server = server;
+    this.sockets = sockets;
+    this.port = port;
+  }
+
+  static to(target: number): Promise<Way> {
+    return new Promise((done) => {
+      const sockets = new Set<Socket>();
+      const server = createServer();
+      server.listen(0, '127.0.0.1', () => {
+        const address = server.address();
+        const way = new Way(server, sockets, typeof address === 'object' && address ? address.port : 0);
+        server.on('connection', (near) => way.join(near, target));
+        done(way);
+      });
+    });
+  }
+
+  cut(): void {
+    this.open = false;
+    this.sockets.forEach((socket) => socket.destroy());
+  }
+
+  mend(): void {
+    this.open = true;
+  }
+
+  close(): Promise<void> {
+    this.cut();
+    return new Promise((done) => this.server.close(() => done()));
+  }
+
+  private join(near: Socket, target: number): void {
+    if (!this.open) {
+      near.destroy();
+      return;
+    }
+    const far = connect(target, '127.0.0.1');
+    for (const [socket, other] of [[near, far], [far, near]] as const) {
+      this.sockets.add(socket);
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => {
+        this.sockets.delete(socket);
+        other.destroy();
+      });
+      socket.pipe(other);
+    }
+  }
+}
