@@ -9,7 +9,7 @@ use std::{
 
 use protocol::{
     BreakPlace, Breakpoint, Change, Command, Controls, Event, ExecutionId, ExecutionPhase, Fact, ForkWish,
-    Mock, MockAnswer, NodeId, Origin, Payload, RunOptions,
+    Mock, MockAnswer, NodeId, Origin, Payload, RunOptions, StaleNode,
 };
 use recording::{Access, Prune, Store};
 use runeglass_tests::{Ran, local, outside::Web, run, runeglass};
@@ -336,19 +336,25 @@ async fn what_is_behind_a_changed_pin_is_stale() {
     let events = verified(&session, &id).await;
     assert_eq!(output(&events, "all"), json!([7, 7]));
     assert!(events.last().expect("events").at - events[0].at >= 5_000, "the latency was waited for");
-    let stale = async || session.held(&id).await.expect("a view").stale;
-    assert_eq!(stale().await, [] as [NodeId; 0], "it ran with what is set");
+    let stale = async || {
+        let stale = session.held(&id).await.expect("a view").stale;
+        let told = |StaleNode { node_id, because, removed }| format!("{node_id} {because} {removed}");
+        stale.into_iter().map(told).collect::<Vec<_>>()
+    };
+    assert_eq!(stale().await, [] as [&str; 0], "it ran with what is set");
     let mocks = || vec![pin("ask", 1), pin("tell", 7), slow.clone()];
     set(mocks(), hold("all")).await;
-    assert_eq!(stale().await, [] as [NodeId; 0], "a breakpoint changes no value");
+    assert_eq!(stale().await, [] as [&str; 0], "a breakpoint changes no value");
     set(vec![pin("ask", 1), pin("tell", 8), slow.clone()], Controls::default()).await;
-    assert_eq!(stale().await, ["tell".into(), "all".into()] as [NodeId; 2]);
+    assert_eq!(stale().await, ["tell tell false", "all tell false"]);
     set(vec![pin("tell", 8), slow.clone()], Controls::default()).await;
     assert_eq!(
         stale().await,
-        ["ask".into(), "tell".into(), "all".into()] as [NodeId; 3],
-        "also where one is gone"
+        ["ask ask true", "tell tell false", "all tell false"],
+        "also where one is gone, and each for the nearest reason"
     );
+    set(vec![slow.clone()], Controls::default()).await;
+    assert_eq!(stale().await, ["ask ask true", "tell tell true", "all tell true"]);
     let listed = session.recorded(&id).await.expect("events");
     assert!(matches!(&listed[0].fact, Fact::ExecutionStarted(_)));
 }
@@ -408,7 +414,7 @@ fn pins_mocks_and_parts_are_words_of_the_debugger() {
         "3: double takes 60000 ms longer",
         "output: [{\"n\":0,\"twice\":0},\"pinned\",{\"n\":2,\"twice\":4}]",
         "nothing is stale",
-        "all: a pin or mock that leads to it was changed since",
+        "all: the pin or mock of ask was set or changed since",
         "  ",
         "(this one)",
     ] {
