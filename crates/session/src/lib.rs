@@ -9,6 +9,7 @@ mod fork;
 mod hidden;
 mod insights;
 mod keyring;
+mod leave;
 mod library;
 mod live;
 pub mod look;
@@ -57,7 +58,7 @@ use attach::{Attachment, Connections};
 use insights::{Insights, Travelled};
 use live::Live;
 use problem::{from_engine, from_ledger, from_store};
-pub use problem::{from_ledger as ledger_problem, from_store as store_problem};
+pub use problem::{from_io as io_problem, from_ledger as ledger_problem, from_store as store_problem};
 
 /// Where recordings are kept.
 #[derive(Clone)]

@@ -46,6 +46,10 @@ export class WebDriver {
     writeFileSync(path, Buffer.from(await send<string>('GET', `${this.base}/screenshot`), 'base64'));
   }
 
+  async resize(width: number, height: number): Promise<void> {
+    await send('POST', `${this.base}/window/rect`, { width, height });
+  }
+
   async close(): Promise<void> {
     await send('DELETE', this.base);
   }
