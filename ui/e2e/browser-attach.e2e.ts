@@ -1,25 +1,15 @@
 /** Looking into a live cluster from a real browser: RabbitMQ, Redis and two workers, and a host that only attaches. */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seriousFindings } from './harness/axe';
-import { binary } from './harness/place';
+import { LiveCluster } from './harness/cluster';
 import { Process } from './harness/process';
 import { Stage, byId } from './harness/stage';
 
-const SERVERS = resolve(import.meta.dirname, '../../.make/with-servers');
 const LIMIT_MILLIS = 30_000;
 const ITEMS = 120;
 
-let folder: string;
-let runeglass: string;
-let cluster: Process;
-let workers: Process[] = [];
+let cluster: LiveCluster;
 let stage: Stage;
-let amqp: string;
-let redis: string;
 
 const CHAIN = [
   { id: 'a', src: 'start', dst: 'each' },
@@ -71,43 +61,15 @@ const APPROVAL = {
 };
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'runeglass-attach-'));
-  // Saved connections of this machine are none of a test's business.
-  process.env.XDG_DATA_HOME = folder;
-  runeglass = binary('RUNEGLASS_BIN', '../target/debug/runeglass');
-  cluster = new Process(SERVERS, ['bash', '-c', 'echo "at $RUNEGLASS_AMQP and $RUNEGLASS_REDIS"; exec sleep 600']);
-  const said = /at (\S+) and (\S+)/.exec(await cluster.says(/(at amqp:\S+ and \S+)/, 60_000)) ?? [];
-  [, amqp = '', redis = ''] = said;
-  workers = [worker(), worker()];
+  cluster = await LiveCluster.open();
+  process.env.XDG_DATA_HOME = cluster.folder;
   stage = await Stage.open();
 });
 
 afterAll(async () => {
   await stage?.close();
-  await Promise.all(workers.map((each) => each.end()));
-  await cluster?.end();
-  rmSync(folder, { recursive: true, force: true });
+  await cluster?.close();
 });
-
-function worker(): Process {
-  return new Process(runeglass, ['worker', '--concurrency', '10', '--amqp', amqp, '--redis', redis]);
-}
-
-/** On the cluster, by somebody else. */
-function start(name: string, workflow: object): string {
-  const file = join(folder, `${name}.json`);
-  writeFileSync(file, JSON.stringify(workflow));
-  return execFileSync(runeglass, ['run', file, '--detach', '--amqp', amqp, '--redis', redis], { encoding: 'utf8' }).trim();
-}
-
-async function fill(password: string): Promise<void> {
-  const { page } = stage;
-  await page.getByLabel('Name').fill('production');
-  await page.getByRole('radio', { name: 'Red' }).check();
-  await page.getByLabel('RabbitMQ', { exact: true }).fill(amqp.replace('guest:guest', 'guest'));
-  await page.getByLabel('RabbitMQ password').fill(password);
-  await page.getByLabel('Redis', { exact: true }).fill(redis);
-}
 
 describe('attaching to a live cluster', () => {
   it('is found with Ctrl+K, and left with Esc', async () => {
@@ -131,7 +93,7 @@ describe('attaching to a live cluster', () => {
   it('says one clear sentence about a wrong password', async () => {
     const { page } = stage;
     await page.click(byId('attach'));
-    await fill('wrong');
+    await cluster.fill(stage, 'wrong');
     await page.click(byId('attach-test'));
     await stage.says(byId('attach-steps'), /RabbitMQ does not let this user in\. Check the user and the password\.Redis lets us in\./, LIMIT_MILLIS);
     expect(await seriousFindings(page)).toEqual([]);
@@ -143,7 +105,7 @@ describe('attaching to a live cluster', () => {
 
   it('attaches, and says where one is', async () => {
     const { page } = stage;
-    await fill('guest');
+    await cluster.fill(stage, 'guest');
     await page.click(byId('attach-test'));
     await stage.soon('five good steps', async () => ((await page.locator('.attach-good').count()) === 5 ? true : null), LIMIT_MILLIS);
     await page.getByLabel('RabbitMQ password').press('Enter');
@@ -156,7 +118,7 @@ describe('attaching to a live cluster', () => {
 
   it('shows a fan-out while it happens, and offers nothing that cannot be done to it', async () => {
     const { page } = stage;
-    const id = start('parcels', PARCELS);
+    const id = cluster.start('parcels', PARCELS);
     await stage.shown(byId(`execution-${id}`), LIMIT_MILLIS);
     await page.click(byId(`execution-${id}`));
     await stage.says('[data-id="all"]', /[1-9]\d* \/ 120/, LIMIT_MILLIS);
@@ -173,7 +135,7 @@ describe('attaching to a live cluster', () => {
 
   it('looks through a join that waits', async () => {
     const { page } = stage;
-    const id = start('approval', APPROVAL);
+    const id = cluster.start('approval', APPROVAL);
     await stage.shown(byId(`execution-${id}`), LIMIT_MILLIS);
     await page.click(byId(`execution-${id}`));
     await stage.says('[data-id="both"]', /1 \/ 2/, LIMIT_MILLIS);
@@ -187,10 +149,8 @@ describe('attaching to a live cluster', () => {
 
   it('says that nobody works, and what to do', async () => {
     const { page } = stage;
-    await Promise.all(workers.map((each) => each.end()));
-    workers = [];
-    writeFileSync(join(folder, 'order.json'), JSON.stringify(ORDER));
-    const order = `${runeglass} run ${join(folder, 'order.json')} --detach --amqp ${amqp} --redis ${redis}`;
+    await cluster.stopWorkers();
+    const order = `${cluster.program} run ${cluster.write('order', ORDER)} --detach ${cluster.addresses.join(' ')}`;
     const orders = new Process('bash', ['-c', `for each in $(seq 60); do ${order}; sleep 0.3; done`]);
     await page.click(byId('tab-cluster'));
     try {
@@ -200,7 +160,7 @@ describe('attaching to a live cluster', () => {
       expect(await seriousFindings(page)).toEqual([]);
     } finally {
       await orders.end();
-      workers = [worker(), worker()];
+      cluster.startWorkers();
     }
   });
 
@@ -208,7 +168,7 @@ describe('attaching to a live cluster', () => {
     const { page } = stage;
     await page.click(byId('live-record'));
     await stage.says(byId('live-record'), 'Recording');
-    const id = start('parcels', PARCELS);
+    const id = cluster.start('parcels', PARCELS);
     await stage.shown(byId(`execution-${id}`), LIMIT_MILLIS);
     await page.click(byId(`execution-${id}`));
     await stage.ended();
@@ -235,7 +195,7 @@ describe('attaching to a live cluster', () => {
     await secret.fill('guest');
     await page.click(byId('attach-now'));
     await stage.shown(byId('live-banner'), LIMIT_MILLIS);
-    const id = start('approval', APPROVAL);
+    const id = cluster.start('approval', APPROVAL);
     await stage.shown(byId(`execution-${id}`), LIMIT_MILLIS);
     await page.click(byId(`execution-${id}`));
     await stage.says('[data-id="both"]', /1 \/ 2/, LIMIT_MILLIS);
