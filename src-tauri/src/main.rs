@@ -15,7 +15,7 @@ use std::{
 
 use clap::Parser;
 use desk::{Desk, Wish};
-use place::Place;
+use place::{Place, Watch};
 use protocol::{OpenedFile, Problem, ProblemCode, RecentFile, Request, Response, Update};
 use recent::Recent;
 use session::Reach;
@@ -118,6 +118,7 @@ fn lay_out(app: &App, arguments: Arguments) -> Desk {
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     graphics::suit_the_machine()?;
+    let watch = Watch::default();
     let app = tauri::Builder::default()
         .manage(Listener::default())
         .invoke_handler(tauri::generate_handler![
@@ -139,12 +140,14 @@ fn main() -> anyhow::Result<()> {
             place.apply(&window)?;
             Ok(())
         })
-        .on_window_event(|window, event| {
-            if let WindowEvent::CloseRequested { .. } = event
-                && let Ok(place) = Place::of(window)
-            {
-                place.remember(window);
+        .on_window_event(move |window, event| match event {
+            WindowEvent::Resized(_) | WindowEvent::Moved(_) => watch.changed(window),
+            WindowEvent::CloseRequested { .. } => {
+                if let Ok(place) = Place::of(window) {
+                    place.remember(window);
+                }
             }
+            _ => {}
         })
         .build(tauri::generate_context!())?;
     app.run(|app, event| {

@@ -9,8 +9,8 @@ use std::{
 
 use protocol::{
     BreakPlace, Breakpoint, Change, Command, Controls, Edit, Event, ExecutionId, Fact, ForkEdit, ForkWish,
-    GatePlace, HeldAt, HeldMessage, Mock, MockAnswer, NodeId, Payload, ProblemCode, Request, Response,
-    RunOptions, WhyHeld,
+    GatePlace, HeldAt, HeldMessage, Mock, MockAnswer, NodeId, Payload, Request, Response, RunOptions,
+    WhyHeld,
 };
 use runeglass_tests::{Ran, local, outside::Web, run, runeglass};
 use serde_json::{Value, json};
@@ -558,34 +558,6 @@ async fn only_failed_items_run_again() {
     assert_eq!(web.requests().len() - asked, 3, "exactly three run again");
     let none = ForkWish::Failed { node_id: "tell".into() };
     assert!(session.preview_fork(&id, &none).await.is_err());
-}
-
-#[tokio::test]
-async fn one_item_runs_again_and_all_others_are_as_they_were() {
-    let web = Web::start().await;
-    let folder = tempfile::tempdir().expect("a folder");
-    let session = open(folder.path(), false).await;
-    let id = begin(&session, &fan_out(&web.url("/echo")), items(10), Controls::default()).await;
-    while session.is_running(&id) {
-        session.until_rest(&id).await.expect("rests");
-        tokio::task::yield_now().await;
-    }
-    let asked = web.requests().len();
-    let item =
-        |key: &str, node: Option<&str>| ForkWish::Item { key: key.into(), node_id: node.map(NodeId::from) };
-    let all_of_it = item("each=7", None);
-    assert_eq!(session.preview_fork(&id, &all_of_it).await.expect("a preview").effects_total, 1);
-    let again = session.fork(&id, &all_of_it).await.expect("a fork").execution_id;
-    assert_eq!(session.until_rest(&again).await.expect("rests"), Rest::Ended);
-    assert_eq!(web.requests().len() - asked, 1, "only the item asks");
-    assert_eq!(output(&session, &again, "all").await, output(&session, &id, "all").await);
-    let behind = session.preview_fork(&id, &item("each=7", Some("tell"))).await.expect("a preview");
-    assert_eq!((behind.effects_total, behind.pinned), (0, 10), "what comes before the node is answered");
-    for (key, node) in [("each=10", None), ("other=1", None), ("each=7", Some("all")), ("each=7", Some("?"))]
-    {
-        let refused = session.preview_fork(&id, &item(key, node)).await.expect_err("no such item");
-        assert_eq!(refused.code, ProblemCode::NotFound, "{}", refused.message);
-    }
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use std::{
 
 use protocol::{
     BreakPlace, Breakpoint, Change, Command, Controls, Event, ExecutionId, ExecutionPhase, Fact, ForkWish,
-    Mock, MockAnswer, NodeId, Origin, Payload, RunOptions, StaleNode,
+    Mock, MockAnswer, NodeId, Origin, Payload, ProblemCode, RunOptions, StaleNode,
 };
 use recording::{Access, Prune, Store};
 use runeglass_tests::{Ran, local, outside::Web, run, runeglass};
@@ -357,6 +357,34 @@ async fn what_is_behind_a_changed_pin_is_stale() {
     assert_eq!(stale().await, ["ask ask true", "tell tell true", "all tell true"]);
     let listed = session.recorded(&id).await.expect("events");
     assert!(matches!(&listed[0].fact, Fact::ExecutionStarted(_)));
+}
+
+#[tokio::test]
+async fn one_item_runs_again_and_all_others_are_as_they_were() {
+    let web = Web::start().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = open(folder.path(), false, Clock::system()).await;
+    let id = begin(&session, &flow(&web.url("/echo")), items(10), RunOptions::default()).await;
+    while session.is_running(&id) {
+        session.until_rest(&id).await.expect("rests");
+        tokio::task::yield_now().await;
+    }
+    let (before, asked) = (verified(&session, &id).await, web.requests().len());
+    let item =
+        |key: &str, node: Option<&str>| ForkWish::Item { key: key.into(), node_id: node.map(NodeId::from) };
+    let all_of_it = item("each=7", None);
+    assert_eq!(session.preview_fork(&id, &all_of_it).await.expect("a preview").effects_total, 1);
+    let again = session.fork(&id, &all_of_it).await.expect("a fork").execution_id;
+    assert_eq!(session.until_rest(&again).await.expect("rests"), Rest::Ended);
+    assert_eq!(web.requests().len() - asked, 1, "only the item asks");
+    assert_eq!(output(&verified(&session, &again).await, "all"), output(&before, "all"));
+    let behind = session.preview_fork(&id, &item("each=7", Some("tell"))).await.expect("a preview");
+    assert_eq!((behind.effects_total, behind.pinned), (0, 10), "what comes before the node is answered");
+    for (key, node) in [("each=10", None), ("other=1", None), ("each=7", Some("all")), ("each=7", Some("?"))]
+    {
+        let refused = session.preview_fork(&id, &item(key, node)).await.expect_err("no such item");
+        assert_eq!(refused.code, ProblemCode::NotFound, "{}", refused.message);
+    }
 }
 
 #[tokio::test]

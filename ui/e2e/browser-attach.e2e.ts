@@ -4,31 +4,13 @@ import { seriousFindings } from './harness/axe';
 import { LiveCluster } from './harness/cluster';
 import { Process } from './harness/process';
 import { Stage, byId } from './harness/stage';
+import { weighed } from './harness/stories';
 
 const LIMIT_MILLIS = 30_000;
 const ITEMS = 120;
 
 let cluster: LiveCluster;
 let stage: Stage;
-
-const CHAIN = [
-  { id: 'a', src: 'start', dst: 'each' },
-  { id: 'b', src: 'each', dst: 'weigh' },
-  { id: 'c', src: 'weigh', dst: 'all' },
-];
-
-/** Items of half a second, ten at a time on each of two workers. */
-const PARCELS = {
-  name: 'Parcels',
-  nodes: [
-    { id: 'start', type: 'trigger', name: 'Start' },
-    { id: 'each', type: 'split', name: 'Each parcel', parameters: { input_array: '$trigger.items' } },
-    { id: 'weigh', type: 'simulate', name: 'Weigh', parameters: { latency_ms: 500, output: '$item' } },
-    { id: 'all', type: 'aggregator', name: 'All parcels' },
-  ],
-  edges: CHAIN,
-  sample_input: { items: Array.from({ length: ITEMS }, (_, index) => index) },
-};
 
 const ORDER = {
   name: 'Order',
@@ -118,7 +100,7 @@ describe('attaching to a live cluster', () => {
 
   it('shows a fan-out while it happens, and offers nothing that cannot be done to it', async () => {
     const { page } = stage;
-    const id = cluster.start('parcels', PARCELS);
+    const id = cluster.start('parcels', weighed(ITEMS));
     await stage.shown(byId(`execution-${id}`), LIMIT_MILLIS);
     await page.click(byId(`execution-${id}`));
     await stage.says('[data-id="all"]', /[1-9]\d* \/ 120/, LIMIT_MILLIS);
@@ -168,7 +150,7 @@ describe('attaching to a live cluster', () => {
     const { page } = stage;
     await page.click(byId('live-record'));
     await stage.says(byId('live-record'), 'Recording');
-    const id = cluster.start('parcels', PARCELS);
+    const id = cluster.start('parcels', weighed(ITEMS));
     await stage.shown(byId(`execution-${id}`), LIMIT_MILLIS);
     await page.click(byId(`execution-${id}`));
     await stage.ended();

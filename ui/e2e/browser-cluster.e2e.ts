@@ -10,6 +10,7 @@ import { openPage } from './harness/freshUi';
 import { type Place, binary, makePlace } from './harness/place';
 import { Process } from './harness/process';
 import { CHROMIUM_ARGS } from './harness/stage';
+import { weighed } from './harness/stories';
 
 const SERVERS = resolve(import.meta.dirname, '../../.make/with-servers');
 const LIMIT_MILLIS = 30_000;
@@ -23,23 +24,6 @@ let runeglass: string;
 let addresses: string[];
 
 const byId = (id: string): string => `[data-testid="${id}"]`;
-
-/** Sixty items of half a second, a few at a time. */
-const WORKFLOW = {
-  name: 'Parcels',
-  nodes: [
-    { id: 'start', type: 'trigger', name: 'Start' },
-    { id: 'each', type: 'split', name: 'Each parcel', parameters: { input_array: '$trigger.items' } },
-    { id: 'weigh', type: 'simulate', name: 'Weigh', parameters: { latency_ms: 500, output: '$item' } },
-    { id: 'all', type: 'aggregator', name: 'All parcels' },
-  ],
-  edges: [
-    { id: 'a', src: 'start', dst: 'each' },
-    { id: 'b', src: 'each', dst: 'weigh' },
-    { id: 'c', src: 'weigh', dst: 'all' },
-  ],
-  sample_input: { items: Array.from({ length: ITEMS }, (_, index) => index) },
-};
 
 beforeAll(async () => {
   place = makePlace();
@@ -64,7 +48,7 @@ afterAll(async () => {
 
 function start(): string {
   const file = join(place.workflows, 'parcels.json');
-  writeFileSync(file, JSON.stringify(WORKFLOW));
+  writeFileSync(file, JSON.stringify(weighed(ITEMS)));
   return execFileSync(runeglass, ['run', file, '--detach', ...addresses], { encoding: 'utf8' }).trim();
 }
 

@@ -1,6 +1,6 @@
 /** The real window started with files, as a double click does; and what it remembers from one time to the next. */
-import { renameSync } from 'node:fs';
-import { basename } from 'node:path';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CaseFiles, makeCase } from './harness/case';
 import { DesktopStage } from './harness/desktop';
@@ -19,7 +19,11 @@ beforeAll(async () => {
 afterAll(() => stage?.close());
 
 const start = (...args: string[]): Promise<unknown> => stage.start([...args, '--store', stage.place.store]);
-const size = (): Promise<[number, number]> => stage.window.run('return [innerWidth, innerHeight]');
+/** What the window has written down of its place. */
+const keptPlace = (): string => {
+  const file = join(dirname(stage.place.store), 'data/dev.runeglass.desktop/window.json');
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+};
 const itsGraph = (): Promise<true> =>
   stage.soon('its graph', async () => ((await stage.states()).ship === 'success' ? true : null), START_LIMIT_MILLIS);
 
@@ -60,17 +64,17 @@ describe('a double click', () => {
 });
 
 describe('the next time', () => {
-  it('the window is as large as it was', async () => {
+  it('the window is where it was, and as large', async () => {
+    const wanted = { x: 120, y: 60, width: 1111, height: 777 };
     await start(stage.place.workflows);
     await stage.shown(byId('gallery'), START_LIMIT_MILLIS);
-    const usual = await size();
-    await stage.window.resize(1111, 777);
-    await stage.soon('another size', async () => ((await size()).join() === usual.join() ? null : true));
-    const chosen = await size();
+    await stage.window.moveTo(wanted);
+    await stage.soon('its place to be kept', async () => (keptPlace().includes('1111') ? true : null));
+    expect(await stage.window.place()).toEqual(wanted);
     await stage.stop();
     await start(stage.place.workflows);
     await stage.shown(byId('gallery'), START_LIMIT_MILLIS);
-    expect(await size()).toEqual(chosen);
+    expect(await stage.window.place()).toEqual(wanted);
   });
 
   it('what was open is one click away', async () => {

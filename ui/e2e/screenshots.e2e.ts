@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { LiveCluster } from './harness/cluster';
 import { Stage, byId } from './harness/stage';
-import { DIAMONDS, PARCELS, PATIENT, STUCK } from './harness/stories';
+import { DIAMONDS, PARCELS, PATIENT, STUCK, weighed } from './harness/stories';
 
 process.env.RUNEGLASS_SHOTS ??= resolve(import.meta.dirname, '../../target/screenshots');
 
@@ -39,23 +39,6 @@ const ranWith = async (input: object): Promise<void> => {
 const stop = async (): Promise<void> => {
   await stage.page.click(byId('stop'));
   await stage.ended();
-};
-
-/** Parcels of half a second, for a cluster. */
-const WEIGHED = {
-  name: 'Parcels of the day',
-  nodes: [
-    { id: 'start', type: 'trigger', name: 'The van is here' },
-    { id: 'each', type: 'split', name: 'Each parcel', parameters: { input_array: '$trigger.items' } },
-    { id: 'weigh', type: 'simulate', name: 'Weigh it', parameters: { latency_ms: 500, output: '$item' } },
-    { id: 'all', type: 'aggregator', name: 'All parcels' },
-  ],
-  edges: [
-    { id: 'a', src: 'start', dst: 'each' },
-    { id: 'b', src: 'each', dst: 'weigh' },
-    { id: 'c', src: 'weigh', dst: 'all' },
-  ],
-  sample_input: { items: Array.from({ length: 400 }, (_, index) => index) },
 };
 
 describe('scenes', () => {
@@ -180,11 +163,12 @@ describe('a live cluster', () => {
     await live.shown(byId('attach'));
     await cluster.attach(live);
     await live.page.locator(byId('toast')).getByRole('button').click();
-    const id = cluster.start('parcels', WEIGHED);
+    const id = cluster.start('parcels', weighed(400));
     await live.shown(byId(`execution-${id}`), 30_000);
     await live.page.click(byId(`execution-${id}`));
     await live.says('[data-id="all"]', /[1-9]\d* \/ 400/, 30_000);
     await live.says(byId('cluster-panel'), /workflow\.execution/, 30_000);
+    await live.says(byId('live-banner'), /[1-9]\d* heard/, 30_000);
     await live.shoot('10-live');
   });
 });
