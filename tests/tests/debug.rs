@@ -9,8 +9,7 @@ use std::{
 
 use protocol::{
     BreakPlace, Breakpoint, Change, Command, Controls, Edit, Event, ExecutionId, Fact, ForkEdit, ForkWish,
-    GatePlace, HeldAt, HeldMessage, Mock, MockAnswer, NodeId, Payload, Request, Response, RunOptions,
-    WhyHeld,
+    GatePlace, HeldAt, HeldMessage, Mock, MockAnswer, Payload, Request, Response, RunOptions, WhyHeld,
 };
 use runeglass_tests::{Ran, local, outside::Web, run, runeglass};
 use serde_json::{Value, json};
