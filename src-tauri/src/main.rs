@@ -2,21 +2,25 @@
 
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
+mod desk;
 mod editor;
 mod graphics;
 mod place;
+mod recent;
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Mutex, PoisonError},
 };
 
 use clap::Parser;
-use place::Place;
-use protocol::{Problem, ProblemCode, Request, Response, Update};
-use session::{Options, Reach, Session};
+use desk::{Desk, Wish};
+use place::{Place, Watch};
+use protocol::{OpenedFile, Problem, ProblemCode, RecentFile, Request, Response, Update};
+use recent::Recent;
+use session::Reach;
 use tauri::{
-    Manager, RunEvent, State, WebviewUrl, WebviewWindowBuilder, WindowEvent,
+    App, Manager, RunEvent, State, WebviewUrl, WebviewWindowBuilder, WindowEvent,
     async_runtime::{self, JoinHandle},
     ipc::{self, Channel},
 };
@@ -24,9 +28,9 @@ use tauri::{
 #[derive(Parser)]
 #[command(name = "runeglass-desktop", version, about = "See inside every workflow execution, in a window.")]
 struct Arguments {
-    /// The folder of workflows to watch.
-    #[arg(default_value = "workflows")]
-    folder: PathBuf,
+    /// A folder of workflows to watch, or something to look at: a recording (.runeglass or .json), a workflow, a store.
+    /// The folder `workflows` where absent.
+    what: Option<PathBuf>,
     /// Where recordings are kept; the user's data folder where absent.
     #[arg(long, value_name = "PATH")]
     store: Option<PathBuf>,
@@ -35,25 +39,22 @@ struct Arguments {
     credentials: Option<PathBuf>,
 }
 
-/// A session that could not be opened is a problem that the window shows.
-type Opened = Result<Arc<Session>, Problem>;
-
 /// The one listener of the window; a reloaded page replaces it.
 #[derive(Default)]
 struct Listener(Mutex<Option<JoinHandle<()>>>);
 
 #[tauri::command]
-async fn call(session: State<'_, Opened>, request: Request) -> Result<Response, Problem> {
-    session.inner().as_ref().map_err(Problem::clone)?.call(request).await
+async fn call(desk: State<'_, Desk>, request: Request) -> Result<Response, Problem> {
+    desk.session()?.call(request).await
 }
 
 #[tauri::command]
 async fn subscribe(
-    session: State<'_, Opened>,
+    desk: State<'_, Desk>,
     listener: State<'_, Listener>,
     channel: Channel<Vec<Update>>,
 ) -> Result<(), Problem> {
-    let mut subscription = session.inner().as_ref().map_err(Problem::clone)?.subscribe();
+    let mut subscription = desk.session()?.subscribe();
     let task = async_runtime::spawn(async move { while channel.send(subscription.next().await).is_ok() {} });
     let earlier = listener.0.lock().unwrap_or_else(PoisonError::into_inner).replace(task);
     if let Some(earlier) = earlier {
@@ -64,41 +65,67 @@ async fn subscribe(
 
 /// A dropped `.runeglass` file: the page hands over what is in it and never names a path.
 #[tauri::command]
-async fn import(session: State<'_, Opened>, request: ipc::Request<'_>) -> Result<Response, Problem> {
-    let session = session.inner().as_ref().map_err(Problem::clone)?;
+async fn import(desk: State<'_, Desk>, request: ipc::Request<'_>) -> Result<Response, Problem> {
     let ipc::InvokeBody::Raw(bytes) = request.body() else {
         let hint = "drop the file on the window";
         return Err(Problem::new(ProblemCode::InvalidRequest, "there are no bytes of a file", hint));
     };
-    let execution_id = session.import_bytes(bytes.clone()).await?;
+    let execution_id = desk.session()?.import_bytes(bytes.clone()).await?;
     Ok(Response::Started { execution_id })
 }
 
 /// A workflow of the folder, in the program that the system has for it.
 #[tauri::command]
-async fn edit(session: State<'_, Opened>, path: String) -> Result<(), Problem> {
-    let session = session.inner().as_ref().map_err(Problem::clone)?;
-    editor::open(&session.workflow_file(&path)?)
+async fn edit(desk: State<'_, Desk>, path: String) -> Result<(), Problem> {
+    editor::open(&desk.session()?.workflow_file(&path)?)
 }
 
-async fn open(arguments: Arguments) -> Opened {
-    let reach = Reach { credentials: arguments.credentials, ..Reach::default() };
-    let options = Options::for_host(arguments.folder, arguments.store, reach)?;
-    Session::open(options).await.map(Arc::new)
+/// The file that the window was started with, by a double click or in a terminal.
+#[tauri::command]
+async fn asked(desk: State<'_, Desk>) -> Result<Option<OpenedFile>, Problem> {
+    desk.asked().await
+}
+
+/// What was open in this window before.
+#[tauri::command]
+async fn recent(desk: State<'_, Desk>) -> Result<Vec<RecentFile>, Problem> {
+    Ok(desk.recent())
+}
+
+/// One of those, again.
+#[tauri::command]
+async fn reopen(desk: State<'_, Desk>, path: String) -> Result<OpenedFile, Problem> {
+    desk.reopen(&path).await
+}
+
+#[tauri::command]
+async fn forget(desk: State<'_, Desk>, path: String) -> Result<(), Problem> {
+    desk.forget(&path);
+    Ok(())
+}
+
+fn lay_out(app: &App, arguments: Arguments) -> Desk {
+    let Arguments { what, store, credentials } = arguments;
+    let recent = Recent::at(app.path().app_data_dir().ok().map(|folder| folder.join("recent.json")));
+    let reach = Reach { credentials, ..Reach::default() };
+    let desk = async_runtime::block_on(Desk::start(Wish { what, store, reach }, recent));
+    if let Err(problem) = desk.session() {
+        eprintln!("error: {}\n  hint: {}", problem.message, problem.hint);
+    }
+    desk
 }
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     graphics::suit_the_machine()?;
-    let opened = async_runtime::block_on(open(arguments));
-    if let Err(problem) = &opened {
-        eprintln!("error: {}\n  hint: {}", problem.message, problem.hint);
-    }
+    let watch = Watch::default();
     let app = tauri::Builder::default()
-        .manage(opened)
         .manage(Listener::default())
-        .invoke_handler(tauri::generate_handler![call, subscribe, import, edit])
+        .invoke_handler(tauri::generate_handler![
+            call, subscribe, import, edit, asked, recent, reopen, forget
+        ])
         .setup(|app| {
+            app.manage(lay_out(app, arguments));
             let place = Place::remembered(app);
             let (width, height) = place.size();
             let window = WebviewWindowBuilder::new(app, "main", WebviewUrl::default())
@@ -113,17 +140,19 @@ fn main() -> anyhow::Result<()> {
             place.apply(&window)?;
             Ok(())
         })
-        .on_window_event(|window, event| {
-            if let WindowEvent::CloseRequested { .. } = event
-                && let Ok(place) = Place::of(window)
-            {
-                place.remember(window);
+        .on_window_event(move |window, event| match event {
+            WindowEvent::Resized(_) | WindowEvent::Moved(_) => watch.changed(window),
+            WindowEvent::CloseRequested { .. } => {
+                if let Ok(place) = Place::of(window) {
+                    place.remember(window);
+                }
             }
+            _ => {}
         })
         .build(tauri::generate_context!())?;
     app.run(|app, event| {
         if let RunEvent::Exit = event
-            && let Ok(session) = app.state::<Opened>().inner()
+            && let Ok(session) = app.state::<Desk>().session()
             && let Err(problem) = async_runtime::block_on(session.close())
         {
             eprintln!("error: {}", problem.message);

@@ -1,12 +1,23 @@
 //! Where the window was and how large, for the next time. Losing it is harmless.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 use tauri::{App, LogicalPosition, LogicalSize, Manager, WebviewWindow, Window};
 
 const USUAL: (f64, f64) = (1280.0, 800.0);
 pub const SMALLEST: (f64, f64) = (900.0, 560.0);
+/// A window that is dragged changes many times; its place is written when it has been still for this long.
+const STILL: Duration = Duration::from_millis(250);
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -78,6 +89,26 @@ impl Place {
         };
         // The next start then looks like the first.
         let _ = kept();
+    }
+}
+
+/// Remembers the place also of a window that is ended from outside, and never asked to close.
+#[derive(Default)]
+pub struct Watch(Arc<AtomicU64>);
+
+impl Watch {
+    /// The window has another place.
+    pub fn changed(&self, window: &Window) {
+        let mine = self.0.fetch_add(1, Ordering::Relaxed) + 1;
+        let (latest, window) = (Arc::clone(&self.0), window.clone());
+        thread::spawn(move || {
+            thread::sleep(STILL);
+            if latest.load(Ordering::Relaxed) == mine
+                && let Ok(place) = Place::of(&window)
+            {
+                place.remember(&window);
+            }
+        });
     }
 }
 

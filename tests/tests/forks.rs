@@ -4,7 +4,7 @@ use std::fs;
 
 use protocol::{
     BreakPlace, Breakpoint, Change, Command, Controls, Event, ExecutionId, ExecutionPhase, Fact, ForkWish,
-    Mock, MockAnswer, NodeId, Origin, Payload, RunOptions,
+    Mock, MockAnswer, NodeId, Origin, Payload, ProblemCode, RunOptions, StaleNode,
 };
 use recording::{Access, Prune, Store};
 use runeglass_tests::{
@@ -291,21 +291,55 @@ async fn what_is_behind_a_changed_pin_is_stale() {
     let events = verified(&session, &id).await;
     assert_eq!(output(&events, "all"), json!([7, 7]));
     assert!(events.last().expect("events").at - events[0].at >= 5_000, "the latency was waited for");
-    let stale = async || session.held(&id).await.expect("a view").stale;
-    assert_eq!(stale().await, [] as [NodeId; 0], "it ran with what is set");
+    let stale = async || {
+        let stale = session.held(&id).await.expect("a view").stale;
+        let told = |StaleNode { node_id, because, removed }| format!("{node_id} {because} {removed}");
+        stale.into_iter().map(told).collect::<Vec<_>>()
+    };
+    assert_eq!(stale().await, [] as [&str; 0], "it ran with what is set");
     let mocks = || vec![pin("ask", 1), pin("tell", 7), slow.clone()];
     set(mocks(), hold("all")).await;
-    assert_eq!(stale().await, [] as [NodeId; 0], "a breakpoint changes no value");
+    assert_eq!(stale().await, [] as [&str; 0], "a breakpoint changes no value");
     set(vec![pin("ask", 1), pin("tell", 8), slow.clone()], Controls::default()).await;
-    assert_eq!(stale().await, ["tell".into(), "all".into()] as [NodeId; 2]);
+    assert_eq!(stale().await, ["tell tell false", "all tell false"]);
     set(vec![pin("tell", 8), slow.clone()], Controls::default()).await;
     assert_eq!(
         stale().await,
-        ["ask".into(), "tell".into(), "all".into()] as [NodeId; 3],
-        "also where one is gone"
+        ["ask ask true", "tell tell false", "all tell false"],
+        "also where one is gone, and each for the nearest reason"
     );
+    set(vec![slow.clone()], Controls::default()).await;
+    assert_eq!(stale().await, ["ask ask true", "tell tell true", "all tell true"]);
     let listed = session.recorded(&id).await.expect("events");
     assert!(matches!(&listed[0].fact, Fact::ExecutionStarted(_)));
+}
+
+#[tokio::test]
+async fn one_item_runs_again_and_all_others_are_as_they_were() {
+    let web = Web::start().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = open(folder.path(), false, Clock::system()).await;
+    let id = begin(&session, &flow(&web.url("/echo")), items(10), RunOptions::default()).await;
+    while session.is_running(&id) {
+        session.until_rest(&id).await.expect("rests");
+        tokio::task::yield_now().await;
+    }
+    let (before, asked) = (verified(&session, &id).await, web.requests().len());
+    let item =
+        |key: &str, node: Option<&str>| ForkWish::Item { key: key.into(), node_id: node.map(NodeId::from) };
+    let all_of_it = item("each=7", None);
+    assert_eq!(session.preview_fork(&id, &all_of_it).await.expect("a preview").effects_total, 1);
+    let again = session.fork(&id, &all_of_it).await.expect("a fork").execution_id;
+    assert_eq!(session.until_rest(&again).await.expect("rests"), Rest::Ended);
+    assert_eq!(web.requests().len() - asked, 1, "only the item asks");
+    assert_eq!(output(&verified(&session, &again).await, "all"), output(&before, "all"));
+    let behind = session.preview_fork(&id, &item("each=7", Some("tell"))).await.expect("a preview");
+    assert_eq!((behind.effects_total, behind.pinned), (0, 10), "what comes before the node is answered");
+    for (key, node) in [("each=10", None), ("other=1", None), ("each=7", Some("all")), ("each=7", Some("?"))]
+    {
+        let refused = session.preview_fork(&id, &item(key, node)).await.expect_err("no such item");
+        assert_eq!(refused.code, ProblemCode::NotFound, "{}", refused.message);
+    }
 }
 
 #[tokio::test]
@@ -354,7 +388,7 @@ fn pins_mocks_and_parts_are_words_of_the_debugger() {
         "3: double takes 60000 ms longer",
         "output: [{\"n\":0,\"twice\":0},\"pinned\",{\"n\":2,\"twice\":4}]",
         "nothing is stale",
-        "all: a pin or mock that leads to it was changed since",
+        "all: the pin or mock of ask was set or changed since",
         "  ",
         "(this one)",
     ] {

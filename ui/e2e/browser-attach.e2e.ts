@@ -6,6 +6,7 @@ import { seriousFindings } from './harness/axe';
 import { Cluster } from './harness/cluster';
 import { Process } from './harness/process';
 import { Stage, byId } from './harness/stage';
+import { weighed } from './harness/stories';
 
 const LIMIT_MILLIS = 30_000;
 const ITEMS = 120;
@@ -13,25 +14,6 @@ const ITEMS = 120;
 let cluster: Cluster;
 let workers: Process[] = [];
 let stage: Stage;
-
-const CHAIN = [
-  { id: 'a', src: 'start', dst: 'each' },
-  { id: 'b', src: 'each', dst: 'weigh' },
-  { id: 'c', src: 'weigh', dst: 'all' },
-];
-
-/** Items of half a second, ten at a time on each of two workers. */
-const PARCELS = {
-  name: 'Parcels',
-  nodes: [
-    { id: 'start', type: 'trigger', name: 'Start' },
-    { id: 'each', type: 'split', name: 'Each parcel', parameters: { input_array: '$trigger.items' } },
-    { id: 'weigh', type: 'simulate', name: 'Weigh', parameters: { latency_ms: 500, output: '$item' } },
-    { id: 'all', type: 'aggregator', name: 'All parcels' },
-  ],
-  edges: CHAIN,
-  sample_input: { items: Array.from({ length: ITEMS }, (_, index) => index) },
-};
 
 const ORDER = {
   name: 'Order',
@@ -76,15 +58,6 @@ afterAll(async () => {
   await cluster?.end();
 });
 
-async function fill(password: string): Promise<void> {
-  const { page } = stage;
-  await page.getByLabel('Name').fill('production');
-  await page.getByRole('radio', { name: 'Red' }).check();
-  await page.getByLabel('RabbitMQ', { exact: true }).fill(cluster.amqp.replace('guest:guest', 'guest'));
-  await page.getByLabel('RabbitMQ password').fill(password);
-  await page.getByLabel('Redis', { exact: true }).fill(cluster.redis);
-}
-
 describe('attaching to a live cluster', () => {
   it('is found with Ctrl+K, and left with Esc', async () => {
     const { page } = stage;
@@ -107,7 +80,7 @@ describe('attaching to a live cluster', () => {
   it('says one clear sentence about a wrong password', async () => {
     const { page } = stage;
     await page.click(byId('attach'));
-    await fill('wrong');
+    await cluster.fill(stage, 'wrong');
     await page.click(byId('attach-test'));
     await stage.says(byId('attach-steps'), /RabbitMQ does not let this user in\. Check the user and the password\.Redis lets us in\./, LIMIT_MILLIS);
     expect(await seriousFindings(page)).toEqual([]);
@@ -119,7 +92,7 @@ describe('attaching to a live cluster', () => {
 
   it('attaches, and says where one is', async () => {
     const { page } = stage;
-    await fill('guest');
+    await cluster.fill(stage, 'guest');
     await page.click(byId('attach-test'));
     await stage.soon('five good steps', async () => ((await page.locator('.attach-good').count()) === 5 ? true : null), LIMIT_MILLIS);
     await page.getByLabel('RabbitMQ password').press('Enter');
@@ -132,7 +105,7 @@ describe('attaching to a live cluster', () => {
 
   it('shows a fan-out while it happens, and offers nothing that cannot be done to it', async () => {
     const { page } = stage;
-    const id = cluster.run('parcels', PARCELS);
+    const id = cluster.run('parcels', weighed(ITEMS));
     await stage.shown(byId(`execution-${id}`), LIMIT_MILLIS);
     await page.click(byId(`execution-${id}`));
     await stage.says('[data-id="all"]', /[1-9]\d* \/ 120/, LIMIT_MILLIS);
@@ -185,7 +158,7 @@ describe('attaching to a live cluster', () => {
     const { page } = stage;
     await page.click(byId('live-record'));
     await stage.says(byId('live-record'), 'Recording');
-    const id = cluster.run('parcels', PARCELS);
+    const id = cluster.run('parcels', weighed(ITEMS));
     await stage.shown(byId(`execution-${id}`), LIMIT_MILLIS);
     await page.click(byId(`execution-${id}`));
     await stage.ended();

@@ -8,6 +8,7 @@ import { openPage } from './harness/freshUi';
 import { type Place, makePlace } from './harness/place';
 import type { Process } from './harness/process';
 import { CHROMIUM_ARGS, byId } from './harness/stage';
+import { weighed } from './harness/stories';
 
 const LIMIT_MILLIS = 30_000;
 const ITEMS = 60;
@@ -17,23 +18,6 @@ let cluster: Cluster;
 let master: Process;
 let browser: Browser;
 let page: Page;
-
-/** Sixty items of half a second, a few at a time. */
-const WORKFLOW = {
-  name: 'Parcels',
-  nodes: [
-    { id: 'start', type: 'trigger', name: 'Start' },
-    { id: 'each', type: 'split', name: 'Each parcel', parameters: { input_array: '$trigger.items' } },
-    { id: 'weigh', type: 'simulate', name: 'Weigh', parameters: { latency_ms: 500, output: '$item' } },
-    { id: 'all', type: 'aggregator', name: 'All parcels' },
-  ],
-  edges: [
-    { id: 'a', src: 'start', dst: 'each' },
-    { id: 'b', src: 'each', dst: 'weigh' },
-    { id: 'c', src: 'weigh', dst: 'all' },
-  ],
-  sample_input: { items: Array.from({ length: ITEMS }, (_, index) => index) },
-};
 
 beforeAll(async () => {
   place = makePlace();
@@ -80,7 +64,7 @@ describe('the live view of a master', () => {
   });
 
   it('shows a fan-out while it happens, to its end', async () => {
-    const id = cluster.run('parcels', WORKFLOW);
+    const id = cluster.run('parcels', weighed(ITEMS));
     await page.locator(byId(`execution-${id}`)).click();
     const progress = page.locator('[data-id="all"]');
     const seen = new Set<string>();
@@ -101,7 +85,7 @@ describe('the live view of a master', () => {
   });
 
   it('stops an execution of the cluster', async () => {
-    const id = cluster.run('parcels', WORKFLOW);
+    const id = cluster.run('parcels', weighed(ITEMS));
     await page.locator(byId(`execution-${id}`)).click();
     await page.locator(byId('stop')).click();
     await eventually('the end', LIMIT_MILLIS, async () => ((await phase()) === 'halted' ? true : null), () => master.output);

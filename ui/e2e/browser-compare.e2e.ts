@@ -178,6 +178,30 @@ describe('forks', () => {
     expect(web.asked.slice(asked).toSorted()).toEqual(['/once/14', '/once/24', '/once/4']);
     await stage.soon('no failure', async () => ((await stage.page.locator('.failure-group').count()) === 0 ? true : null));
   });
+
+  it('runs one item again, from the grid and from a node of its way', async () => {
+    const parent = await openId();
+    await stage.page.fill(byId('items-jump'), '7');
+    await stage.page.keyboard.press('Enter');
+    await stage.page.click(byId('rerun-item'));
+    await stage.says(byId('fork-dialog'), 'The item each=7 runs again');
+    await stage.says(byId('fork-preview'), '1 question would really be asked');
+    expect(await seriousFindings(stage.page)).toEqual([]);
+    await stage.shoot('rerun-item');
+    const asked = web.asked.length;
+    await stage.page.check(byId('fork-agree'));
+    await stage.page.click(byId('start-fork'));
+    await stage.soon('another execution', async () => ((await openId()) === parent ? null : true));
+    expect(await stage.ended()).toBe('completed');
+    expect(web.asked.slice(asked)).toEqual(['/letter/7']);
+    expect(await stage.page.getAttribute(byId('items'), 'data-total')).toBe('30');
+    await stage.page.fill(byId('items-jump'), '8');
+    await stage.page.keyboard.press('Enter');
+    await select('send');
+    await stage.page.click(byId('rerun-here'));
+    await stage.says(byId('fork-dialog'), 'The item each=8 runs again, from Send it on');
+    await stage.page.keyboard.press('Escape');
+  });
 });
 
 describe('two executions side by side', () => {

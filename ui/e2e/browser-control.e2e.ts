@@ -220,6 +220,12 @@ describe('control', () => {
     await stage.shown(`${byId('pin')}[aria-pressed="true"]`);
     await press('p');
     await stage.soon('it to be unpinned', async () => ((await stage.page.locator(`${byId('node-label')} [data-mark="pin"]`).count()) === 0 ? true : null));
+    // What ran with the pin is not what a run would give now, and it says so.
+    await stage.shown(`${byId('node-say')} [data-mark="stale"]`);
+    await select('say');
+    await stage.says(byId('stale-note'), '“Print the label” is not pinned or mocked any more');
+    await stage.shoot('unpinned');
+    expect(await seriousFindings(stage.page)).toEqual([]);
   });
 
   it('fires a timer of three days, and mocks an error that takes the other way', async () => {

@@ -1,6 +1,7 @@
 /** Finding one's way: the palette, the areas of fan-outs, the notes of the file; and everybody can use all of it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seriousFindings } from './harness/axe';
+import { makeCase } from './harness/case';
 import { Stage, byId } from './harness/stage';
 
 let stage: Stage;
@@ -84,6 +85,26 @@ describe('finding', () => {
     await stage.page.emulateMedia({ colorScheme: 'dark' });
     found.dark = await seriousFindings(stage.page);
     expect(found).toEqual({ timeline: [], items: [], waits: [], palette: [], dark: [] });
+  });
+
+  it('remembers a recording that was opened, and offers it again', async () => {
+    const { id, file } = makeCase(stage.place);
+    await stage.page.setInputFiles(byId('recording-file'), file);
+    await stage.shown(`${byId(`execution-${id}`)}[aria-current="true"]`);
+    await stage.openWorkflow('hello.json', 'say');
+    // The same file once more is the same execution.
+    await stage.page.setInputFiles(byId('recording-file'), file);
+    await stage.shown(`${byId(`execution-${id}`)}[aria-current="true"]`);
+    await stage.page.click(byId('open-gallery'));
+    await stage.says(byId('recent'), 'case.runeglass');
+    await stage.shoot('recent');
+    expect(await seriousFindings(stage.page)).toEqual([]);
+    await open('open case');
+    await stage.page.keyboard.press('Enter');
+    await stage.shown(`${byId(`execution-${id}`)}[aria-current="true"]`);
+    await stage.page.click(byId('open-gallery'));
+    await stage.page.click(byId('forget-case.runeglass'));
+    await stage.soon('the list to be gone', async () => ((await stage.page.locator(byId('recent')).count()) === 0 ? true : null));
   });
 
   it('had nothing to complain about on the way', () => {

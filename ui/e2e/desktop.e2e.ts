@@ -1,70 +1,37 @@
 /** The real window on a private display, driven through WebDriver. */
-import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from './harness/eventually';
-import { type Place, binary, makePlace } from './harness/place';
-import { Process, freePort } from './harness/process';
+import { makeCase } from './harness/case';
+import { DesktopStage, editedBy } from './harness/desktop';
+import type { Place } from './harness/place';
 import { changingRecording, fanOut } from './harness/speed';
-import { WebDriver } from './harness/webdriver';
+import { byId } from './harness/stage';
+import type { WebDriver } from './harness/webdriver';
 
 const RUN_LIMIT_MILLIS = 60_000;
 const FRAMES_SECONDS = 3;
 /** Decided before anything is measured: what is measured is work, too. */
 const calm = (loadavg()[0] ?? 0) <= availableParallelism() * 0.75;
 
+let stage: DesktopStage;
 let place: Place;
-let screen: Process;
-let driver: Process;
 let window: WebDriver;
 
 beforeAll(async () => {
-  const application = binary('RUNEGLASS_DESKTOP', '../target/debug/runeglass-desktop');
-  place = makePlace();
+  stage = await DesktopStage.open();
+  place = stage.place;
   writeFileSync(join(place.workflows, 'f10000.json'), JSON.stringify(fanOut(10_000)));
-  standIn();
-  // Xvfb looks for a free display by itself and says which it found.
-  screen = new Process('Xvfb', ['-displayfd', '1', '-screen', '0', '1280x800x24', '-nolisten', 'tcp']);
-  const display = await screen.says(/^(\d+)$/m);
-  const port = await freePort();
-  driver = startDriver(port, display);
-  await eventually('WebKitWebDriver to answer', 10_000, () => isUp(port), () => driver.output);
-  window = await WebDriver.open(`http://127.0.0.1:${port}`, application, [place.workflows, '--store', place.store]);
+  window = await stage.start([place.workflows, '--store', place.store]);
 });
 
-afterAll(async () => {
-  await window?.close().catch(() => undefined);
-  await driver?.end();
-  await screen?.end();
-  place?.remove();
-});
+afterAll(() => stage?.close());
 
-function startDriver(port: number, display: string): Process {
-  return new Process('WebKitWebDriver', ['--host=127.0.0.1', `--port=${port}`], {
-    DISPLAY: `:${display}`,
-    WAYLAND_DISPLAY: undefined,
-    GDK_BACKEND: 'x11',
-    // The private display belongs to no desktop session, so there is no bus to look for.
-    NO_AT_BRIDGE: '1',
-    PATH: `${tools()}:${process.env.PATH}`,
-    // The window remembers its place; not the one of the person who runs this.
-    XDG_DATA_HOME: join(dirname(place.store), 'data'),
-    TAURI_AUTOMATION: 'true',
-    TAURI_WEBVIEW_AUTOMATION: 'true',
-  });
-}
-
-const tools = (): string => join(dirname(place.store), 'bin');
-const edited = (): string => join(dirname(place.store), 'edited');
-
-/** In place of the system's editor: writes down what it was asked to open. */
-function standIn(): void {
-  mkdirSync(tools());
-  writeFileSync(join(tools(), 'xdg-open'), `#!/bin/sh\necho "$1" >> ${edited()}\n`);
-  chmodSync(join(tools(), 'xdg-open'), 0o755);
-}
+const soon = <T>(what: string, look: () => Promise<T | null>, limitMillis?: number): Promise<T> => stage.soon(what, look, limitMillis);
+const shown = (selector: string, limitMillis?: number): Promise<true> => stage.shown(selector, limitMillis);
+const attribute = (selector: string, name: string): Promise<string | null> => stage.attribute(selector, name);
+const states = (): Promise<{ [id: string]: string }> => stage.states();
 
 /** Gives a file to the page as if somebody had chosen it. */
 async function choose(name: string, bytes: Buffer): Promise<void> {
@@ -97,41 +64,6 @@ async function framesPerSecond(act = ''): Promise<number> {
      requestAnimationFrame(frame);`,
   );
   return soon('the frames to be counted', () => window.run<number | null>('return window.pace'), 30_000);
-}
-
-async function isUp(port: number): Promise<true | null> {
-  try {
-    return (await fetch(`http://127.0.0.1:${port}/status`, { signal: AbortSignal.timeout(1_000) })).ok ? true : null;
-  } catch {
-    return null;
-  }
-}
-
-const byId = (id: string): string => `[data-testid="${id}"]`;
-
-async function situation(): Promise<string> {
-  const text = await window.run<string>('return document.body.innerText').catch(() => 'the window is gone');
-  return `--- window\n${text.slice(0, 3_000)}\n--- driver\n${driver.output.slice(-3_000)}`;
-}
-
-function soon<T>(what: string, look: () => Promise<T | null>, limitMillis = 10_000): Promise<T> {
-  return eventually(what, limitMillis, look, situation);
-}
-
-const shown = (selector: string, limitMillis?: number): Promise<true> =>
-  soon(
-    `${selector} to be shown`,
-    async () => ((await window.run<boolean>('return document.querySelector(arguments[0]) !== null', selector)) ? true : null),
-    limitMillis,
-  );
-
-const attribute = (selector: string, name: string): Promise<string | null> =>
-  window.run('return document.querySelector(arguments[0])?.getAttribute(arguments[1]) ?? null', selector, name);
-
-function states(): Promise<{ [id: string]: string }> {
-  return window.run(
-    'return Object.fromEntries([...document.querySelectorAll("[data-testid^=node-][data-state]")].map((card) => [card.dataset.node, card.dataset.state]))',
-  );
 }
 
 async function runToEnd(path: string, someNode: string): Promise<string> {
@@ -222,15 +154,11 @@ describe('runeglass-desktop', () => {
     await window.click(byId('workflow-hello.json'));
     await shown(byId('edit-file'));
     await window.click(byId('edit-file'));
-    await soon('the editor', async () => (existsSync(edited()) && readFileSync(edited(), 'utf8').includes('hello.json') ? true : null));
+    await soon('the editor', async () => (existsSync(editedBy(place)) && readFileSync(editedBy(place), 'utf8').includes('hello.json') ? true : null));
   });
 
   it('takes in a recording that somebody drops', async () => {
-    const program = binary('RUNEGLASS_BIN', '../target/debug/runeglass');
-    const [store, file] = [join(dirname(place.store), 'elsewhere.db'), join(dirname(place.store), 'case.runeglass')];
-    const ran = execFileSync(program, ['run', join(place.workflows, 'review.json'), '--json', '--virtual-time', '--store', store], { encoding: 'utf8' });
-    const id = (JSON.parse(ran.trim().split('\n').at(-1) ?? '{}') as { execution_id: string }).execution_id;
-    execFileSync(program, ['export', id, '--store', store, '-o', file]);
+    const { id, file } = makeCase(place);
     await choose('case.runeglass', readFileSync(file));
     await shown(byId(`execution-${id}`));
     await soon('its graph', async () => ((await states()).ship === 'success' ? true : null));

@@ -6,6 +6,7 @@ import './shared/base.css';
 import { App } from './shell/App';
 import { applyPresenter, applyTheme } from './shell/useTheme';
 import { connect } from './state/actions';
+import { openAsked } from './state/files';
 import { useStore } from './state/store';
 
 const root = document.getElementById('root');
@@ -15,6 +16,7 @@ if (!root) throw new Error('The page has no root element.');
 applyTheme(useStore.getState().preferences.theme);
 applyPresenter(useStore.getState().preferences.presenter);
 connect(chooseBridge());
+void openAsked();
 createRoot(root).render(
   <StrictMode>
     <App />

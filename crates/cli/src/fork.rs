@@ -55,15 +55,22 @@ pub struct ForkArguments {
 #[command(after_help = "\
 Example:
   runeglass rerun 3f2a9c0b1d4e5f60 --failed fetch --store runs.db --yes
+  runeglass rerun 3f2a9c0b1d4e5f60 --item each=37 --from fetch --store runs.db --yes
 
-Only the failed items of the node run again, with what follows from them; the others are taken from the recording. The
-result is a new execution with a complete aggregate.")]
+Only the failed items of a node run again, or one item that is named, with what follows from them; all others are taken
+from the recording. The result is a new execution with a complete aggregate.")]
 pub struct RerunArguments {
     /// The execution's id.
     id: String,
     /// The node whose failed items run again.
-    #[arg(long, value_name = "NODE")]
-    failed: String,
+    #[arg(long, value_name = "NODE", required_unless_present = "item", conflicts_with = "item")]
+    failed: Option<String>,
+    /// The item that runs again, as its fan-outs and indexes, such as each=37 or users=5/orders=2.
+    #[arg(long, value_name = "KEY")]
+    item: Option<String>,
+    /// The node from which it runs again; all of its way where absent.
+    #[arg(long, value_name = "NODE", requires = "item")]
+    from: Option<String>,
     #[command(flatten)]
     how: HowArguments,
 }
@@ -113,9 +120,15 @@ pub async fn fork(arguments: ForkArguments) -> Result<Outcome, CommandError> {
 }
 
 pub async fn rerun(arguments: RerunArguments) -> Result<Outcome, CommandError> {
-    let RerunArguments { id, failed, how } = arguments;
+    let RerunArguments { id, failed, item, from, how } = arguments;
+    let wish = match (failed, item) {
+        (Some(failed), _) => ForkWish::Failed { node_id: failed.into() },
+        (None, item) => {
+            ForkWish::Item { key: item.unwrap_or_default().as_str().into(), node_id: from.map(NodeId::from) }
+        }
+    };
     let (session, how) = how.open().await?;
-    how.carry_out(&session, &id.into(), &ForkWish::Failed { node_id: failed.into() }).await
+    how.carry_out(&session, &id.into(), &wish).await
 }
 
 /// What is left of the arguments once the session is open.
@@ -246,6 +259,10 @@ fn say_branch(
     let from = origin.as_ref().map(|origin| match &origin.again {
         Some(Again::Failed { node_id }) => format!(": the failed items of {node_id} again"),
         Some(Again::From { node_id }) => format!(": {node_id} and what is behind it again"),
+        Some(Again::Item { key, node_id: None }) => format!(": the item {key} again"),
+        Some(Again::Item { key, node_id: Some(node_id) }) => {
+            format!(": the item {key} again, from {node_id} on")
+        }
         None if origin.edit.is_some() => format!(": from event {} on, changed there", origin.position),
         None => format!(": from event {} on", origin.position),
     });

@@ -217,7 +217,18 @@ pub struct ControlView {
     pub log_dropped: usize,
     /// Nodes behind a pin or mock that was changed after the execution began: what they show is not what a run would
     /// give now.
-    pub stale: Vec<NodeId>,
+    pub stale: Vec<StaleNode>,
+}
+
+/// A node whose values are older than a pin or mock that leads to it, and the pin or mock that is to blame.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+#[ts(export_to = "protocol.ts")]
+pub struct StaleNode {
+    pub node_id: NodeId,
+    /// The node whose pin or mock is another one now; itself, where its own is.
+    pub because: NodeId,
+    /// There is none any more. Otherwise one was set, or changed.
+    pub removed: bool,
 }
 
 fn is_zero(count: &usize) -> bool {

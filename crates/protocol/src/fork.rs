@@ -36,6 +36,13 @@ pub enum Again {
     Failed { node_id: NodeId },
     /// This node and everything behind it.
     From { node_id: NodeId },
+    /// One item of a fan-out, with what follows from it: from a node on, or all of its way where none is named.
+    Item {
+        key: LineageKey,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional = nullable)]
+        node_id: Option<NodeId>,
+    },
 }
 
 /// What is changed where a fork begins: at a start of a node what it sees, at its end what it has put out, at the start
@@ -78,6 +85,13 @@ pub enum ForkWish {
     From { node_id: NodeId },
     /// The failed items of this node run again; everything else is taken from the recording.
     Failed { node_id: NodeId },
+    /// One item of a fan-out runs again, from a node on or all of its way; everything else is taken from the recording.
+    Item {
+        key: LineageKey,
+        #[serde(default)]
+        #[ts(optional = nullable)]
+        node_id: Option<NodeId>,
+    },
 }
 
 /// What a fork would do to the world outside.

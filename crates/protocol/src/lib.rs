@@ -18,6 +18,7 @@ mod items;
 mod lineage;
 mod message;
 mod note;
+mod opened;
 mod payload;
 mod recorded;
 mod report;
@@ -35,7 +36,7 @@ pub use attach::{
 pub use barrier::{BarrierPlace, BarrierView, MissingPart, PartAt, Whereabouts};
 pub use control::{
     BreakPlace, Breakpoint, Command, ControlError, ControlView, Controls, Edit, GatePlace, HeldAt,
-    HeldMessage, Logged, Mock, MockAnswer, WhyHeld,
+    HeldMessage, Logged, Mock, MockAnswer, StaleNode, WhyHeld,
 };
 pub use diagnostic::{Diagnostic, DiagnosticCode, Place, Severity};
 pub use error::{ErrorCode, NodeError, Problem, ProblemCode};
@@ -58,6 +59,7 @@ pub use message::{
     CompletionMessage, ExecutionStatus, NodeExecutionMessage, NodeStatus, NodeStatusMessage, StatusLine,
 };
 pub use note::Note;
+pub use opened::{OpenedFile, RecentFile, RecentKind};
 pub use payload::{Payload, REFERENCE};
 pub use recorded::{Recording, TimedPatch};
 pub use report::{

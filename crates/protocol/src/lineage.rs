@@ -166,6 +166,12 @@ impl LineageKey {
     }
 }
 
+impl From<&str> for LineageKey {
+    fn from(key: &str) -> Self {
+        Self(key.to_owned())
+    }
+}
+
 impl fmt::Display for LineageKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

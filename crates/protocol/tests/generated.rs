@@ -5,7 +5,7 @@
 
 use std::{fs, path::PathBuf};
 
-use runeglass_protocol::{Recording, Request, Response, Update, Workflow};
+use runeglass_protocol::{OpenedFile, RecentFile, Recording, Request, Response, Update, Workflow};
 use ts_rs::TS;
 
 fn repository() -> PathBuf {
@@ -31,6 +31,8 @@ fn typescript() {
     Response::export_all(&config).unwrap();
     Update::export_all(&config).unwrap();
     Recording::export_all(&config).unwrap();
+    OpenedFile::export_all(&config).unwrap();
+    RecentFile::export_all(&config).unwrap();
     let files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert_eq!(files, ["protocol.ts"], "every type belongs into the one generated file");
     check("ui/src/generated/protocol.ts", fs::read_to_string(folder.path().join("protocol.ts")).unwrap());

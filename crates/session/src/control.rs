@@ -1,11 +1,11 @@
 //! Holding, stepping and changing executions of this session's own engine.
 
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use engine::{Message, Output, Plan, Work};
 use protocol::{
     Change, Command, ControlError, ControlView, Controls, Event, ExecutionId, Millis, NodeError, NodeId,
-    Problem, ProblemCode, RunOptions,
+    Problem, ProblemCode, RunOptions, StaleNode,
 };
 use recording::fork::Past;
 use runtime::{Answers, Mocks, Settings, check_breakpoint};
@@ -212,8 +212,9 @@ impl Session {
         self.keep_holds().await
     }
 
-    /// Nodes behind pins and mocks that were set, changed or removed since the execution began.
-    async fn stale(&self, id: &ExecutionId) -> Result<Vec<NodeId>, Problem> {
+    /// Nodes behind pins and mocks that were set, changed or removed since the execution began, each with the nearest of
+    /// them in the order of the plan.
+    async fn stale(&self, id: &ExecutionId) -> Result<Vec<StaleNode>, Problem> {
         let Ok(view) = self.execution(id).await else { return Err(unknown(id)) };
         let Some(path) = &view.summary.path else { return Ok(Vec::new()) };
         let mut changed = self.store.mocks_changed(path).await.map_err(|error| from_store(&error))?;
@@ -223,11 +224,21 @@ impl Session {
         }
         let definition = serde_json::to_vec(&view.definition).unwrap_or_default();
         let Some(plan) = engine::load_once(&definition).plan else { return Ok(Vec::new()) };
-        let mocked = changed.keys().filter_map(|node| plan.node(node));
-        let mut behind: Vec<usize> = mocked.flat_map(|node| plan.downstream(node)).collect();
-        behind.sort_unstable();
-        behind.dedup();
-        Ok(behind.into_iter().map(|node| plan.nodes[node].id.clone()).collect())
+        let mocks = self.controls(path).await?.mocks;
+        let mut blamed: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut causes: Vec<usize> = changed.keys().filter_map(|node| plan.node(node)).collect();
+        // The last one to speak is the nearest.
+        causes.sort_unstable();
+        for &cause in &causes {
+            blamed.extend(plan.downstream(cause).into_iter().map(|node| (node, cause)));
+        }
+        blamed.extend(causes.iter().map(|&cause| (cause, cause)));
+        let told = |(node, cause): (usize, usize)| {
+            let because = plan.nodes[cause].id.clone();
+            let removed = mocks.iter().all(|mock| mock.node_id != because);
+            StaleNode { node_id: plan.nodes[node].id.clone(), because, removed }
+        };
+        Ok(blamed.into_iter().map(told).collect())
     }
 }
 

@@ -187,6 +187,9 @@ fn origin_of(parent: &ExecutionId, recorded: &[Event], wish: &ForkWish) -> Origi
         }
         ForkWish::From { node_id } => whole(Some(Again::From { node_id: node_id.clone() })),
         ForkWish::Failed { node_id } => whole(Some(Again::Failed { node_id: node_id.clone() })),
+        ForkWish::Item { key, node_id } => {
+            whole(Some(Again::Item { key: key.clone(), node_id: node_id.clone() }))
+        }
     }
 }
 
@@ -202,6 +205,8 @@ fn from_fork(error: &ForkError) -> Problem {
         ForkError::NoInput { .. } => (ProblemCode::InvalidRequest, "the input is changed at event 1"),
         ForkError::NoNode(_) => (ProblemCode::NotFound, "name a node by its id"),
         ForkError::NoFailure(_) => (ProblemCode::NotFound, "see which nodes have failed items"),
+        ForkError::NoItem(_) => (ProblemCode::NotFound, "name an item as split=index, such as each=37"),
+        ForkError::NotThere { .. } => (ProblemCode::NotFound, "name a node on the way of the item"),
     };
     Problem::new(code, error.to_string(), hint)
 }

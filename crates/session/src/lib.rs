@@ -11,6 +11,7 @@ mod holds;
 mod insights;
 mod keep;
 mod keyring;
+mod leave;
 mod library;
 mod live;
 pub mod look;
@@ -64,7 +65,7 @@ use insights::{Insights, Travelled};
 use keep::Kept;
 use live::Live;
 use problem::{from_engine, from_ledger, from_store};
-pub use problem::{from_ledger as ledger_problem, from_store as store_problem};
+pub use problem::{from_io as io_problem, from_ledger as ledger_problem, from_store as store_problem};
 use workplace::Workplace;
 
 pub struct Options {

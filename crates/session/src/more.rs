@@ -1,5 +1,7 @@
 //! Requests for control, forks and reports.
 
+use std::path::Path;
+
 use protocol::{Problem, Request, Response};
 
 use crate::Session;
@@ -46,7 +48,7 @@ impl Session {
                 self.verify(&execution_id).await.map(|verified| Response::Verified(Box::new(verified)))
             }
             Request::Import { file } => {
-                self.import(&file).await.map(|execution_id| Response::Started { execution_id })
+                self.import(Path::new(&file)).await.map(|execution_id| Response::Started { execution_id })
             }
             Request::Notes { execution_id } => self.notes(&execution_id).await.map(Response::Notes),
             Request::AddNote { execution_id, position, node_id, text } => {

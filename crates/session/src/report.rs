@@ -44,10 +44,16 @@ impl Session {
         })
     }
 
-    pub(crate) async fn import(&self, file: &str) -> Result<ExecutionId, Problem> {
-        let case = recording::read_case(Path::new(file)).await.map_err(|error| from_store(&error))?;
-        self.store.import(&case).await.map_err(|error| from_store(&error))?;
-        Ok(case.execution_id())
+    /// Takes an execution from a `.runeglass` file into the store. One that was taken in before is simply there.
+    pub async fn import(&self, file: &Path) -> Result<ExecutionId, Problem> {
+        let case = recording::read_case(file).await.map_err(|error| from_store(&error))?;
+        let id = case.execution_id();
+        let known = self.store.span(&id, 1).await.map_err(|error| from_store(&error))?;
+        // What has more events or fewer is another story under the same name, and is refused.
+        if known.is_none_or(|(_, last)| last != case.events.len() as u64) {
+            self.store.import(&case).await.map_err(|error| from_store(&error))?;
+        }
+        Ok(id)
     }
 
     /// Takes an execution from the bytes of a `.runeglass` file into the store. The file is read where nobody else
@@ -57,7 +63,7 @@ impl Session {
         let folder = tempfile::tempdir().map_err(keep)?;
         let file = folder.path().join("dropped.runeglass");
         tokio::fs::write(&file, bytes).await.map_err(keep)?;
-        self.import(&file.to_string_lossy()).await
+        self.import(&file).await
     }
 
     pub(crate) async fn notes(&self, id: &ExecutionId) -> Result<Vec<Note>, Problem> {

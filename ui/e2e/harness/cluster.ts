@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { binary } from './place';
 import { Process } from './process';
+import { type Stage, byId } from './stage';
 
 const SERVERS = resolve(import.meta.dirname, '../../../.make/with-servers');
 const LIFE_SECONDS = 900;
@@ -52,6 +53,22 @@ export class Cluster {
     const file = join(this.folder, `${name}.json`);
     writeFileSync(file, JSON.stringify(workflow));
     return execFileSync(this.runeglass, ['run', file, '--detach', ...this.addresses], { encoding: 'utf8' }).trim();
+  }
+
+  /** Fills the open dialog in. */
+  async fill({ page }: Stage, password: string): Promise<void> {
+    await page.getByLabel('Name').fill('production');
+    await page.getByRole('radio', { name: 'Red' }).check();
+    await page.getByLabel('RabbitMQ', { exact: true }).fill(this.amqp.replace('guest:guest', 'guest'));
+    await page.getByLabel('RabbitMQ password').fill(password);
+    await page.getByLabel('Redis', { exact: true }).fill(this.redis);
+  }
+
+  async attach(stage: Stage): Promise<void> {
+    await stage.page.click(byId('attach'));
+    await this.fill(stage, 'guest');
+    await stage.page.click(byId('attach-now'));
+    await stage.shown(byId('live-banner'), 30_000);
   }
 
   async end(): Promise<void> {

@@ -87,3 +87,20 @@ export const PATIENT = {
     { id: 'sorry', src: 'ask', dst: 'oops' },
   ],
 };
+
+/** Parcels of half a second each, for a cluster. */
+export const weighed = (items: number): object => ({
+  name: 'Parcels of the day',
+  nodes: [
+    node('start', 'trigger', 'The van is here'),
+    node('each', 'split', 'Each parcel', { input_array: '$trigger.items' }),
+    node('weigh', 'simulate', 'Weigh it', { latency_ms: 500, output: '$item' }),
+    node('all', 'aggregator', 'All parcels'),
+  ],
+  edges: [
+    { id: 'a', src: 'start', dst: 'each' },
+    { id: 'b', src: 'each', dst: 'weigh' },
+    { id: 'c', src: 'weigh', dst: 'all' },
+  ],
+  sample_input: { items: Array.from({ length: items }, (_, index) => index) },
+});

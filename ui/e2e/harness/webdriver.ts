@@ -7,6 +7,13 @@ const CALL_LIMIT_MILLIS = 30_000;
 /** The code points WebDriver has for keys without a letter. */
 const KEYS: { [name: string]: string } = { Shift: '\uE008', Control: '\uE009', F5: '\uE035', F6: '\uE036', F9: '\uE039', F10: '\uE03A', F11: '\uE03B' };
 
+export interface Rect {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
 export class WebDriver {
   private readonly base: string;
 
@@ -44,6 +51,15 @@ export class WebDriver {
 
   async screenshot(path: string): Promise<void> {
     writeFileSync(path, Buffer.from(await send<string>('GET', `${this.base}/screenshot`), 'base64'));
+  }
+
+  /** Where the window is, and how large. */
+  place(): Promise<Rect> {
+    return send('GET', `${this.base}/window/rect`);
+  }
+
+  async moveTo(rect: Rect): Promise<void> {
+    await send('POST', `${this.base}/window/rect`, rect);
   }
 
   async close(): Promise<void> {

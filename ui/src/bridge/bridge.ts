@@ -18,8 +18,10 @@ import type {
   ItemGrid,
   NodeDetail,
   Note,
+  OpenedFile,
   PastView,
   Problem,
+  RecentFile,
   Recording,
   Request,
   Response,
@@ -53,8 +55,20 @@ export interface Listener {
   connection(connection: Connection): void;
 }
 
+/** Files of this machine that the host can open by itself. */
+export interface Files {
+  /** The one the host was started with; null where there was none, and when it was asked for before. */
+  asked(): Promise<OpenedFile | null>;
+  /** What was open before, the last one first. */
+  recent(): Promise<RecentFile[]>;
+  reopen(path: string): Promise<OpenedFile>;
+  forget(path: string): Promise<void>;
+}
+
 export interface Bridge {
   readonly host: Host;
+  /** Absent where the host does not open files. */
+  readonly files?: Files;
   /** Rejects with a `ProblemError`. */
   call(request: Request): Promise<Response>;
   /** Takes what is in a `.runeglass` file into the store, and tells the execution's id. Absent where there is no store. */

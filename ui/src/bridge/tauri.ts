@@ -1,6 +1,6 @@
 /** The desktop window: commands and a channel, both forwarded to the session in the same process. */
 import { Channel, invoke } from '@tauri-apps/api/core';
-import type { Request, Response, Update } from '../generated/protocol';
+import type { OpenedFile, RecentFile, Request, Response, Update } from '../generated/protocol';
 import { type Bridge, type Listener, ProblemError, problemOf } from './bridge';
 
 export function tauriBridge(): Bridge {
@@ -9,6 +9,12 @@ export function tauriBridge(): Bridge {
     call: (request) => invokeCall(request),
     importFile,
     edit: (path) => asked(() => invoke('edit', { path })),
+    files: {
+      asked: () => asked(() => invoke<OpenedFile | null>('asked')),
+      recent: () => asked(() => invoke<RecentFile[]>('recent')),
+      reopen: (path) => asked(() => invoke<OpenedFile>('reopen', { path })),
+      forget: (path) => asked(() => invoke('forget', { path })),
+    },
     subscribe,
   };
 }

@@ -3,6 +3,8 @@ import type { ReactElement } from 'react';
 import { formatCompact, plural } from '../shared/format';
 import { Icon, type IconName } from '../shared/icons';
 import { type NodeMarks, heldHere } from '../state/controlMarks';
+import { staleReason } from '../state/stale';
+import { useStore } from '../state/store';
 
 const MOCKS: { [K in NonNullable<NodeMarks['mock']>]: { icon: IconName; word: string } } = {
   output: { icon: 'pin', word: 'Its output is pinned' },
@@ -10,12 +12,11 @@ const MOCKS: { [K in NonNullable<NodeMarks['mock']>]: { icon: IconName; word: st
   latency: { icon: 'simulate', word: 'It is made to take longer' },
 };
 
-const STALE = 'Stale: behind a pin or mock that was changed after this execution began. Run again to see what it gives now.';
-
 export function CardMarks({ marks }: { marks: NodeMarks }): ReactElement | null {
   const { mock, stale, edited, paused } = marks;
   const held = heldHere(marks);
-  if (mock === null && !stale && !paused && held === 0) return null;
+  const why = useStore((state) => (stale === null ? '' : staleReason(state, stale)));
+  if (mock === null && stale === null && !paused && held === 0) return null;
   return (
     <>
       {held > 0 && (
@@ -28,7 +29,7 @@ export function CardMarks({ marks }: { marks: NodeMarks }): ReactElement | null 
         {edited && <Mark icon="edit" word="Changed by hand" kind="edited" />}
         {paused && held === 0 && <Mark icon="pause" word="This node is paused" kind="paused" />}
         {mock !== null && <Mark icon={MOCKS[mock].icon} word={MOCKS[mock].word} kind={mock === 'output' ? 'pin' : 'mock'} />}
-        {stale && <Mark icon="warning" word={STALE} kind="stale" />}
+        {stale !== null && <Mark icon="warning" word={why} kind="stale" />}
       </span>
     </>
   );
@@ -38,16 +39,6 @@ function Mark({ icon, word, kind }: { icon: IconName; word: string; kind: string
   return (
     <span className={`card-mark card-mark-${kind}`} title={word} data-mark={kind}>
       <Icon name={icon} size={13} />
-    </span>
-  );
-}
-
-/** Stands where the state of the node stands otherwise: whatever else is true of it, it is held. */
-export function HeldLabel(): ReactElement {
-  return (
-    <span className="state-label state-held">
-      <Icon name="pause" size={14} />
-      <span className="state-word">Held</span>
     </span>
   );
 }
@@ -69,7 +60,7 @@ export function spokenMarks(marks: NodeMarks): string {
     after ? `${after.state === 'disabled' ? 'disabled ' : ''}breakpoint after it` : '',
     paused ? 'paused' : '',
     mock === null ? '' : MOCKS[mock].word.toLowerCase(),
-    stale ? 'stale' : '',
+    stale === null ? '' : 'stale',
   ];
   return parts.filter((part) => part !== '').map((part) => `, ${part}`).join('');
 }

@@ -210,7 +210,7 @@ describe('Card', () => {
       control: {
         ...state.control,
         controls: { breakpoints: [{ place: { type: 'before', node_id: 'greet' } }], mocks: [{ node_id: 'greet', answer: { type: 'output', value: 1 } }] },
-        view: controlView([held(), held({ message_id: 'm2', edited: true })], { stale: ['greet'] }),
+        view: controlView([held(), held({ message_id: 'm2', edited: true })], { stale: [{ node_id: 'greet', because: 'greet', removed: false }] }),
       },
     }));
     const card = show({ greet: nodeView('running') });

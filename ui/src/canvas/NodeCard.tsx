@@ -3,6 +3,7 @@ import { Handle, type Node as FlowNode, type NodeProps, Position, useStore as us
 import { type HTMLAttributes, type ReactElement, type RefObject, memo, useEffect, useRef, useState } from 'react';
 import type { Diagnostic, Node, NodeState } from '../generated/protocol';
 import { totalOf } from '../shared/counts';
+import { HeldLabel } from '../shared/HeldLabel';
 import { Icon, kindIcon } from '../shared/icons';
 import { type ShownState, shownState } from '../shared/shownState';
 import { STATE_WORDS, StateIcon, StateLabel } from '../shared/states';
@@ -14,7 +15,7 @@ import { type State, focusNode, selectNode, useStore } from '../state/store';
 import { VERDICT_WORDS, VerdictLabel } from '../shared/verdicts';
 import { isSpeck } from './distance';
 import { CardBar } from './CardBar';
-import { CardMarks, HeldLabel, spokenMarks } from './CardMarks';
+import { CardMarks, spokenMarks } from './CardMarks';
 import { CardMiddle, CardNumbers } from './CardNumbers';
 import { NodeMarker } from './NodeMarker';
 import { Ports } from './Ports';
@@ -106,7 +107,7 @@ function useFrame(node: Node, state: ShownState, plain: NodeState, extra: string
     ref: element,
     role: 'button',
     tabIndex: focused ? 0 : -1,
-    className: `card ${look}${extra}${selected ? ' card-selected' : ''}${way === '' ? '' : ` card-way-${way}`}${found === '' ? '' : ` card-${found}`}${held > 0 ? ' card-held' : ''}${marks.stale ? ' card-stale' : ''}`,
+    className: `card ${look}${extra}${selected ? ' card-selected' : ''}${way === '' ? '' : ` card-way-${way}`}${found === '' ? '' : ` card-${found}`}${held > 0 ? ' card-held' : ''}${marks.stale !== null ? ' card-stale' : ''}`,
     'aria-pressed': selected,
     onFocus: () => focusNode(node.id),
     onClick: () => selectNode(node.id),

@@ -101,7 +101,7 @@ function DifferenceRow({ difference, first, chosen, tabStop, onChoose }: RowProp
       {change && !hidden && (
         <span className="compare-change">
           <code className="compare-path">{change.path}</code> <Side side="a" /> <code>{shortValue(change.a)}</code> <Side side="b" /> <code>{shortValue(change.b)}</code>
-          {changes.length > 1 && <span className="compare-rest"> and {formatCount(changes.length - 1)} more</span>}
+          {changes.length > 1 && <span className="compare-rest" title={`and ${formatCount(changes.length - 1)} more`}>+{formatCount(changes.length - 1)}</span>}
         </span>
       )}
     </button>

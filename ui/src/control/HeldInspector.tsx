@@ -7,11 +7,12 @@ import { EmptyState } from '../shared/EmptyState';
 import { keyWords, sideWords, whyWords } from '../shared/controlWords';
 import { errorWord } from '../shared/errorWords';
 import { formatBytes } from '../shared/format';
-import { Icon, kindIcon } from '../shared/icons';
+import { HeldLabel } from '../shared/HeldLabel';
+import { NodeHeading } from '../shared/Heading';
+import { Icon } from '../shared/icons';
 import { textOf } from '../shared/json/JsonRow';
 import { JsonView } from '../shared/json/JsonView';
 import { type TabDescription, Tabs } from '../shared/Tabs';
-import { titleOf } from '../shared/title';
 import { editHeld } from '../state/control';
 import { useStore } from '../state/store';
 import { HeldActions } from './HeldActions';
@@ -24,21 +25,7 @@ type Tab = HeldPart | 'error';
 export function HeldInspector({ held, node }: { held: HeldMessage; node: Node }): ReactElement {
   return (
     <aside className="inspector held-inspector" aria-label="Held message" data-testid="held-inspector">
-      <div className="inspector-heading">
-        <span className="inspector-kind held-kind">
-          <Icon name={kindIcon(node.type)} size={18} />
-        </span>
-        <div className="inspector-names">
-          <h2 title={titleOf(node)}>{titleOf(node)}</h2>
-          <p>
-            {node.type} · <code>${node.id}</code>
-          </p>
-        </div>
-        <span className="state-label state-held">
-          <Icon name="pause" size={14} />
-          Held
-        </span>
-      </div>
+      <NodeHeading node={node} state={<HeldLabel />} held />
       <HeldFacts held={held} />
       <HeldActions />
       <Parts key={`${held.message_id} ${held.gate}`} held={held} node={node} />

@@ -27,6 +27,19 @@ export function Beginning({ draft, point }: { draft: ForkDraft; point: ForkPoint
       </p>
     );
   }
+  if (draft.from === 'item') {
+    return (
+      <p className="fork-where">
+        The item <code>{draft.key}</code> runs again
+        {draft.nodeId !== null && (
+          <>
+            , from <strong>{title(draft.nodeId)}</strong> on
+          </>
+        )}
+        , with what follows from it. All other items are taken from the recording, and what gathers them gathers all of them anew, in their order.
+      </p>
+    );
+  }
   if (!point) return <p className="fork-where">Event {formatCount(draft.position)}</p>;
   return (
     <>

@@ -61,6 +61,7 @@ function Member({ branch: { id, depth, origin }, open }: { branch: Branch; open:
 export function originWords({ position, edit, again, run = [] }: Origin, title: (nodeId: string) => string): string {
   if (again?.type === 'failed') return `Failed items of ${title(again.node_id)} again`;
   if (again?.type === 'from') return `From ${title(again.node_id)} on again`;
+  if (again?.type === 'item') return `Item ${again.key} again${again.node_id ? `, from ${title(again.node_id)} on` : ''}`;
   const changed = edit ? ` with another ${edit.type === 'context' ? Object.keys(edit.entries).join(', ') : edit.type}` : '';
   const asked = run.length > 0 ? `, asking ${run.map(title).join(', ')}` : '';
   return `From event ${formatCount(position)}${changed}${asked}`;

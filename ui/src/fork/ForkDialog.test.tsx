@@ -5,7 +5,7 @@ import { connect } from '../state/actions';
 import { prepareFork } from '../state/fork';
 import { useStore } from '../state/store';
 import { summary, view } from '../testing/fixtures';
-import { Family } from './Family';
+import { Family, originWords } from './Family';
 import { ForkDialog } from './ForkDialog';
 import { treeOf } from './tree';
 
@@ -76,6 +76,22 @@ describe('ForkDialog', () => {
     await waitFor(() => expect((screen.getByTestId('start-fork') as HTMLButtonElement).disabled).toBe(false));
     fireEvent.click(screen.getByTestId('start-fork'));
     await waitFor(() => expect(wishes()).toEqual([{ type: 'failed', node_id: 'greet' }]));
+  });
+});
+
+describe('one item', () => {
+  it('runs again alone, from a node on', async () => {
+    prepareFork({ executionId: 'x1', from: 'item', key: 'each=7', nodeId: 'greet' });
+    render(<ForkDialog />);
+    expect(screen.getByTestId('fork-dialog').textContent).toContain('The item each=7 runs again, from Greet on, with what follows from it.');
+    await waitFor(() => expect((screen.getByTestId('start-fork') as HTMLButtonElement).disabled).toBe(false));
+    fireEvent.click(screen.getByTestId('start-fork'));
+    await waitFor(() => expect(wishes()).toEqual([{ type: 'item', key: 'each=7', node_id: 'greet' }]));
+  });
+
+  it('is told of in the family', () => {
+    const origin = { parent: 'x1', position: 4, run: [], again: { type: 'item' as const, key: 'each=7', node_id: null } };
+    expect(originWords(origin, (id) => id)).toBe('Item each=7 again');
   });
 });
 

@@ -57,7 +57,7 @@ function Dialog({ draft }: { draft: ForkDraft }): ReactElement {
   return (
     <dialog ref={dialog} className="fork-dialog" aria-labelledby="fork-title" onClose={() => prepareFork(null)} data-testid="fork-dialog">
       <div className="fork-head">
-        <h2 id="fork-title">{draft.from === 'failed' ? 'Re-run the failed items' : 'Fork'}</h2>
+        <h2 id="fork-title">{TITLES[draft.from]}</h2>
         <p>
           on this machine · <code title={draft.executionId}>{shortId(draft.executionId)}</code> stays as it is
         </p>
@@ -84,11 +84,17 @@ function Dialog({ draft }: { draft: ForkDraft }): ReactElement {
         <p className="fork-note">A new execution is started; the one it comes from is only read.</p>
         <Button onClick={() => dialog.current?.close()}>Cancel</Button>
         <Button icon="fork" look="primary" disabled={!able} data-testid="start-fork" onClick={() => void start()}>
-          {draft.from === 'failed' ? 'Re-run on this machine' : 'Fork on this machine'}
+          {isRerun(draft) ? 'Re-run on this machine' : 'Fork on this machine'}
         </Button>
       </div>
     </dialog>
   );
+}
+
+const TITLES: { [K in ForkDraft['from']]: string } = { event: 'Fork', node: 'Fork', failed: 'Re-run the failed items', item: 'Re-run one item' };
+
+function isRerun({ from }: ForkDraft): boolean {
+  return from === 'failed' || from === 'item';
 }
 
 const EDIT_LABELS: { [K in ForkPoint['place']['type']]: string } = {

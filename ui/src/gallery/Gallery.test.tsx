@@ -45,6 +45,13 @@ describe('Gallery', () => {
     render(<Gallery />);
     expect(screen.getByText('No workflows yet')).toBeTruthy();
   });
+
+  it('says how to get one where there is no folder', () => {
+    useStore.setState({ workflows: [], folder: '' });
+    render(<Gallery recent={<p>what was open before</p>} />);
+    expect(screen.getByText('No folder of workflows')).toBeTruthy();
+    expect(screen.getByText('what was open before')).toBeTruthy();
+  });
 });
 
 describe('sketchOf', () => {

@@ -1,11 +1,12 @@
 /** Where one begins: every workflow of the folder as a story that one click runs. */
-import type { ReactElement } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 import { EmptyState } from '../shared/EmptyState';
 import { useStore } from '../state/store';
 import { StoryCard } from './StoryCard';
 import './gallery.css';
 
-export function Gallery(): ReactElement | null {
+/** `recent` is what was open before, told by another feature. */
+export function Gallery({ recent }: { recent?: ReactNode }): ReactElement | null {
   const ready = useStore((state) => state.ready);
   const workflows = useStore((state) => state.workflows);
   const folder = useStore((state) => state.folder);
@@ -15,16 +16,27 @@ export function Gallery(): ReactElement | null {
   return (
     <section className="gallery" aria-label="Stories" data-testid="gallery" tabIndex={-1}>
       <header className="gallery-head">
-        <h2>Pick a story and run it</h2>
-        <p>
-          Every workflow in <code>{folder}</code>. It runs on this machine and nothing leaves it; each step is recorded, so you can go
-          back to any moment.
-        </p>
+        <h2>{folder === '' ? 'Open something' : 'Pick a story and run it'}</h2>
+        {folder !== '' && (
+          <p>
+            Every workflow in <code>{folder}</code>. It runs on this machine and nothing leaves it; each step is recorded, so you can go
+            back to any moment.
+          </p>
+        )}
       </header>
+      {recent}
       {workflows.length === 0 ? (
-        <EmptyState icon="folder" title="No workflows yet">
-          Save a workflow as a .json file in <code>{folder}</code>: it appears here by itself, ready to run. Or drop a recording on
-          this window to see what happened elsewhere.
+        <EmptyState icon="folder" title={folder === '' ? 'No folder of workflows' : 'No workflows yet'}>
+          {folder === '' ? (
+            <>
+              Start with one, as in <code>runeglass-desktop FOLDER</code>, and its workflows appear here, ready to run.
+            </>
+          ) : (
+            <>
+              Save a workflow as a .json file in <code>{folder}</code>: it appears here by itself, ready to run.
+            </>
+          )}{' '}
+          Or drop a recording on this window to see what happened elsewhere.
         </EmptyState>
       ) : (
         <ul className="gallery-list">

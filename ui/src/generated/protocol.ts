@@ -3,7 +3,7 @@
 /**
  * What of the past is not taken as it is.
  */
-export type Again = { "type": "failed", node_id: NodeId, } | { "type": "from", node_id: NodeId, };
+export type Again = { "type": "failed", node_id: NodeId, } | { "type": "from", node_id: NodeId, } | { "type": "item", key: LineageKey, node_id?: NodeId | null, };
 
 export type Bar = { kind: BarKind, from: number, 
 /**
@@ -216,7 +216,7 @@ log_dropped?: number,
  * Nodes behind a pin or mock that was changed after the execution began: what they show is not what a run would
  * give now.
  */
-stale: Array<NodeId>, };
+stale: Array<StaleNode>, };
 
 /**
  * What people have set for one workflow. Kept in the store.
@@ -532,7 +532,7 @@ pins: Array<SideEffect>, };
 /**
  * Which part of a workflow is run.
  */
-export type ForkWish = { "type": "at", position: number, edit?: ForkEdit | null, run: Array<NodeId>, } | { "type": "from", node_id: NodeId, } | { "type": "failed", node_id: NodeId, };
+export type ForkWish = { "type": "at", position: number, edit?: ForkEdit | null, run: Array<NodeId>, } | { "type": "from", node_id: NodeId, } | { "type": "failed", node_id: NodeId, } | { "type": "item", key: LineageKey, node_id?: NodeId | null, };
 
 /**
  * One page of what was found, newest first.
@@ -864,6 +864,11 @@ joined_late: boolean,
 gaps: Array<Gap>, };
 
 /**
+ * What the window shows of a file that somebody has opened.
+ */
+export type OpenedFile = { "type": "store" } | { "type": "execution", "data": { execution_id: ExecutionId, } } | { "type": "recording", "data": { name: string, text: string, } } | { "type": "workflow", "data": { path: string, } };
+
+/**
  * Where an execution comes from. Written at its start, so that an interrupted fork goes on with the same answers.
  */
 export type Origin = { parent: ExecutionId, 
@@ -951,6 +956,21 @@ export type QueueView = { name: string, messages: number, consumers: number,
  * Messages a second since the last looks; below zero while it empties.
  */
 growth: number, };
+
+/**
+ * A file that was open before.
+ */
+export type RecentFile = { path: string, kind: RecentKind, 
+/**
+ * It is not where it was.
+ */
+missing: boolean, 
+/**
+ * The store that is open now.
+ */
+open: boolean, };
+
+export type RecentKind = "store" | "case" | "recording";
 
 export type Recording = { format: string, version: number, 
 /**
@@ -1090,6 +1110,19 @@ export type Spent = { node_id: NodeId | null, firings: number, queue: number, ru
  * For a join: from the first thing it heard to the last.
  */
 barrier: number, };
+
+/**
+ * A node whose values are older than a pin or mock that leads to it, and the pin or mock that is to blame.
+ */
+export type StaleNode = { node_id: NodeId, 
+/**
+ * The node whose pin or mock is another one now; itself, where its own is.
+ */
+because: NodeId, 
+/**
+ * There is none any more. Otherwise one was set, or changed.
+ */
+removed: boolean, };
 
 export type Tick = { at: number, 
 /**

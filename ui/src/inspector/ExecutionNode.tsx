@@ -2,6 +2,8 @@ import { type ReactElement, useState } from 'react';
 import type { FiringView, Node } from '../generated/protocol';
 import type { Beside } from './Inspector';
 import { EmptyState } from '../shared/EmptyState';
+import { NodeHeading } from '../shared/Heading';
+import { StateLabel } from '../shared/states';
 import { Tabs } from '../shared/Tabs';
 import { type ShownState, shownFiringState, shownState } from '../shared/shownState';
 import { keyAt, nodeViewOf } from '../state/selectors';
@@ -14,8 +16,8 @@ import { FiringPane, type Tab } from './FiringPane';
 import { FiringPicker } from './FiringPicker';
 import { ItemNote } from './ItemNote';
 import { NodeFacts } from './NodeFacts';
-import { NodeHeading } from './NodeHeading';
 import { usePinKey } from './PinButton';
+import { StaleNote } from './StaleNote';
 import { useNodeDetail } from './useNodeDetail';
 
 /** A node of an execution: one of its firings, with what it was asked, what it saw and what came of it. */
@@ -31,10 +33,11 @@ export function ExecutionNode({ node, executionId, why }: { node: Node; executio
 
   return (
     <>
-      <NodeHeading node={node} state={state} />
+      <NodeHeading node={node} state={<StateLabel state={state} />} />
       <CredentialNote node={node} />
       <NodeFacts nodeId={node.id} />
       {(node.type === 'aggregator' || node.type === 'merge' || gathers) && <Barrier node={node} executionId={executionId} />}
+      <StaleNote nodeId={node.id} />
       <ItemNote nodeId={node.id} />
       {detail.type === 'failed' && (
         <EmptyState icon="error" title={detail.problem.message}>

@@ -2,11 +2,12 @@ import { type ReactElement, useState } from 'react';
 import type { Node } from '../generated/protocol';
 import { EmptyState } from '../shared/EmptyState';
 import { withoutSecrets } from '../shared/credentials';
+import { NodeHeading } from '../shared/Heading';
+import { StateLabel } from '../shared/states';
+import { Tabs } from '../shared/Tabs';
 import { useStore } from '../state/store';
 import { CredentialNote } from './CredentialNote';
 import { Json } from './Json';
-import { NodeHeading } from './NodeHeading';
-import { Tabs } from '../shared/Tabs';
 
 type Tab = 'parameters' | 'definition';
 
@@ -16,7 +17,7 @@ export function IdleNode({ node }: { node: Node }): ReactElement {
   const readOnly = useStore((state) => state.host.readOnly || state.runsOn === 'cluster');
   return (
     <>
-      <NodeHeading node={node} state="idle" />
+      <NodeHeading node={node} state={<StateLabel state="idle" />} />
       <CredentialNote node={node} />
       <Tabs
         tabs={[

@@ -5,6 +5,7 @@ import { IconButton } from '../shared/Button';
 import { CopyButton } from '../shared/CopyButton';
 import { EmptyState } from '../shared/EmptyState';
 import { formatDuration, formatMoment, plural, shortId } from '../shared/format';
+import { Heading } from '../shared/Heading';
 import { ObservedMark } from '../shared/ObservedMark';
 import type { ShownState } from '../shared/shownState';
 import { PhaseLabel, StateLabel } from '../shared/states';
@@ -41,13 +42,7 @@ function ExecutionOverview({ view, why, family }: Props & { view: ExecutionView 
   const counts = stateCounts(view);
   return (
     <>
-      <div className="inspector-heading">
-        <div className="inspector-names">
-          <h2 title={summary.title}>{summary.title}</h2>
-          <p>Execution</p>
-        </div>
-        <PhaseLabel phase={summary.phase} />
-      </div>
+      <Heading title={summary.title} about="Execution" aside={<PhaseLabel phase={summary.phase} />} />
       <dl className="facts">
         <div className="fact">
           <dt>Started</dt>
@@ -108,15 +103,15 @@ function WorkflowOverview({ entry }: { entry: WorkflowEntry }): ReactElement {
   const edit = editorOf();
   return (
     <>
-      <div className="inspector-heading">
-        <div className="inspector-names">
-          <h2 title={entry.title}>{entry.title}</h2>
-          <p>
+      <Heading
+        title={entry.title}
+        about={
+          <>
             Workflow · <code>{entry.path}</code>
-          </p>
-        </div>
-        {edit && <IconButton icon="edit" label="Open the file in the system’s editor" data-testid="edit-file" onClick={() => edit(entry.path)} />}
-      </div>
+          </>
+        }
+        aside={edit && <IconButton icon="edit" label="Open the file in the system’s editor" data-testid="edit-file" onClick={() => edit(entry.path)} />}
+      />
       {entry.story !== '' && <p className="inspector-story">{entry.story}</p>}
       {definition && (
         <p className="inspector-size">

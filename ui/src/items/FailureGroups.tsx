@@ -57,7 +57,7 @@ function RunAgain({ nodeId }: { nodeId: string }): ReactElement | null {
   const label = `Re-run the failed items of ${node ? titleOf(node) : nodeId}, on this machine…`;
   return (
     <Button icon="replay" className="failure-again" title={label} aria-label={label} data-testid={`rerun-${nodeId}`} onClick={() => rerun(nodeId)}>
-      Re-run…
+      <span className="failure-again-word">Re-run…</span>
     </Button>
   );
 }

@@ -119,6 +119,15 @@ describe('ItemsPanel', () => {
     expect(useStore.getState().place).toEqual({ split: 'orders', parent: [] });
   });
 
+  it('runs the chosen item again, alone', async () => {
+    const canvas = await shown();
+    expect(screen.queryByTestId('rerun-item')).toBeNull();
+    fireEvent.keyDown(canvas, { key: 'ArrowRight' });
+    fireEvent.keyDown(canvas, { key: 'Enter' });
+    fireEvent.click(await screen.findByTestId('rerun-item'));
+    expect(useStore.getState().fork).toEqual({ executionId: 'x1', from: 'item', key: 'orders=1', nodeId: null });
+  });
+
   it('asks only for what has changed when the execution moves on', async () => {
     await shown();
     states = 'sssA';

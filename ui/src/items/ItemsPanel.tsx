@@ -15,6 +15,7 @@ import { FailureGroups } from './FailureGroups';
 import { FilterChips } from './FilterChips';
 import { ItemCanvas } from './ItemCanvas';
 import { JumpTo } from './JumpTo';
+import { RerunItem } from './RerunItem';
 import { useItemGrid } from './useItemGrid';
 import './items.css';
 
@@ -61,6 +62,7 @@ function Grid({ executionId, place }: { executionId: string; place: FanOutPlace 
     <section className="items" aria-label="Items" data-testid="items" data-total={total ?? ''}>
       <div className="items-bar">
         <Breadcrumb place={place} />
+        <RerunItem place={place} />
         <span className="items-gap" />
         {total !== null && total > 0 && <JumpTo total={total} onJump={go} />}
         {total !== null && total > 0 && <CellSize size={size} onSize={setSize} />}

@@ -26,7 +26,13 @@ export function WorkflowList(): ReactElement {
       </div>
       {ready && workflows.length === 0 && (
         <EmptyState icon="folder" title="No workflows yet">
-          Save a workflow as a .json file in <code>{folder}</code> and it appears here.
+          {folder === '' ? (
+            'This window watches no folder.'
+          ) : (
+            <>
+              Save a workflow as a .json file in <code>{folder}</code> and it appears here.
+            </>
+          )}
         </EmptyState>
       )}
       <ul className="library-list" onKeyDown={moveFocus}>

@@ -8,16 +8,17 @@ import { controlCommands } from '../state/controlCommands';
 import { controlledPath } from '../state/control';
 import { placeOf, selectItem } from '../state/item';
 import { compare, stopComparing } from '../state/compare';
-import { canFork, prepareForkHere } from '../state/fork';
+import { canFork, itemToRerun, prepareForkHere, prepareRerun } from '../state/fork';
 import { backToNow, travelTo } from '../state/past';
 import { togglePlaying } from '../state/playback';
 import type { BottomTab, Panel, Theme } from '../state/preferences';
+import { recentOf } from '../state/recent';
 import { canAttach, nodeById, runnable, runningExecution, shownDefinition, shownEntry, shownSummary } from '../state/selectors';
 import { type State, clearItem, openGallery, openWorkflow, selectNode, setPresenter, setScopesShown, setTheme, showAttach, showBottom, togglePanel } from '../state/store';
 
 export interface Entry {
   id: string;
-  kind: 'Command' | 'Workflow' | 'Execution' | 'Node' | 'Item';
+  kind: 'Command' | 'Workflow' | 'Execution' | 'Node' | 'Item' | 'Recent';
   icon: IconName;
   text: string;
   /** Looked through too, and shown dimmed. */
@@ -27,7 +28,7 @@ export interface Entry {
 }
 
 export function entriesOf(state: State, query: string, onHelp: () => void): Entry[] {
-  return [...items(state, query), ...commands(state, onHelp), ...nodes(state), ...workflows(state), ...executions(state), ...comparisons(state)];
+  return [...items(state, query), ...commands(state, onHelp), ...nodes(state), ...workflows(state), ...executions(state), ...recents(state), ...comparisons(state)];
 }
 
 /** A number names an item of the fan-out that is shown. */
@@ -78,6 +79,9 @@ function commands(state: State, onHelp: () => void): Entry[] {
   found.push(...controlCommands(state).map(({ id, icon, text, act, keys }) => command(`control-${id}`, icon, text, act, keys)));
   if (state.past) found.push(command('now', 'replay', 'Back to now', backToNow, 'End'));
   if (state.item) found.push(command('all', 'split', 'Let go of the item', clearItem, 'Esc'));
+  if (state.item && itemToRerun(state) !== null) {
+    found.push(command('rerun-item', 'replay', `Re-run item ${formatCount(state.item.index)} alone…`, () => prepareRerun(null)));
+  }
   if (shownSummary(state)) {
     found.push(...TABS.map(({ tab, text }) => command(tab, 'bottom', text, () => showBottom(tab))));
     if (running !== null) found.push(command('held', 'bottom', 'Show what is held', () => showBottom('held')));
@@ -137,6 +141,13 @@ function executions(state: State): Entry[] {
     extra: `${formatMoment(execution.started_at)} ${shortId(execution.execution_id)}`,
     act: () => void openExecution(execution.execution_id),
   }));
+}
+
+/** What is not there any more is not offered where there is no room to say so. */
+function recents(state: State): Entry[] {
+  return recentOf(state)
+    .filter(({ missing }) => !missing)
+    .map(({ id, name, where, open }) => ({ id: `recent ${id}`, kind: 'Recent', icon: 'folder', text: `Open ${name}`, extra: where, act: open }));
 }
 
 const MOST_COMPARED = 30;

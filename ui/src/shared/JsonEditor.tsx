@@ -28,7 +28,7 @@ export function JsonEditor({ text, onChange, label, note, testId }: Props): Reac
   const id = useId();
   const parsed = parseJson(text);
   return (
-    <div className="json-editor">
+    <div className="json-text">
       <textarea
         spellCheck={false}
         rows={Math.min(Math.max(text.split('\n').length, FEWEST_ROWS), MOST_ROWS)}
@@ -39,7 +39,7 @@ export function JsonEditor({ text, onChange, label, note, testId }: Props): Reac
         data-testid={testId}
         onChange={(event) => onChange(event.target.value)}
       />
-      <p id={`${id}-note`} className={parsed.type === 'wrong' ? 'json-editor-wrong' : 'json-editor-note'} role="status">
+      <p id={`${id}-note`} className={parsed.type === 'wrong' ? 'json-text-wrong' : 'json-text-note'} role="status">
         {parsed.type === 'wrong' ? `Not JSON: ${parsed.message}` : note}
       </p>
     </div>

@@ -15,6 +15,7 @@ import { Gallery } from '../gallery/Gallery';
 import { Palette } from '../palette/Palette';
 import { Inspector } from '../inspector/Inspector';
 import { Library } from '../library/Library';
+import { RecentFiles } from '../recent/RecentFiles';
 import { TopBar } from '../run/TopBar';
 import { Splitter } from '../shared/Splitter';
 import { PANEL_LIMITS, type Panel } from '../state/preferences';
@@ -85,7 +86,7 @@ function Panels(): ReactElement {
         <ChangedBanner />
         <CompareBar />
         {nothing ? (
-          <Gallery />
+          <Gallery recent={<RecentFiles />} />
         ) : (
           <div className="centre-stage">
             <ControlBar />

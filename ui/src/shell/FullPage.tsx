@@ -1,5 +1,6 @@
 import type { ReactElement, ReactNode } from 'react';
 import type { Problem } from '../generated/protocol';
+import { RecentFiles } from '../recent/RecentFiles';
 import { OpenRecording } from '../run/RecordingControls';
 import { Icon } from '../shared/icons';
 import { type State, useStore } from '../state/store';
@@ -19,6 +20,7 @@ export function FullPage({ children }: { children: ReactNode }): ReactElement {
       <h2>{obstacle.message}</h2>
       <p>{obstacle.hint}</p>
       <OpenRecording text="Open recording…" />
+      <RecentFiles />
     </main>
   );
 }

@@ -35,11 +35,12 @@ import type {
 } from '../generated/protocol';
 import { applyPatches } from './patch';
 import { isObserved, shownDefinition, shownEntry } from './selectors';
-import { INITIAL_STATE, NO_ITEM, type State, openGallery, showBottom, showProblem, useStore } from './store';
+import { INITIAL_STATE, NO_ITEM, type State, growPanel, openGallery, rememberCase, showBottom, showProblem, useStore } from './store';
 import { clusterAfter, reduceUpdates, withSummaries } from './updates';
 
 const FRESH_RETRIES = 10;
 const FRESH_PAUSE_MILLIS = 100;
+const CLUSTER_HEIGHT = 336;
 
 interface Session {
   bridge: Bridge;
@@ -63,8 +64,8 @@ export function connect(bridge: Bridge): void {
   if (!bridge.host.readOnly) home = bridge;
   const mine: Session = { bridge, stop: () => undefined, held: null, waiting: [], later: null, fetch: 0 };
   session = mine;
-  const { preferences, toasts, speed } = useStore.getState();
-  useStore.setState({ ...INITIAL_STATE, host: bridge.host, preferences, toasts, speed });
+  const { preferences, toasts, speed, recent } = useStore.getState();
+  useStore.setState({ ...INITIAL_STATE, host: bridge.host, preferences, toasts, speed, recent });
   mine.stop = bridge.subscribe({
     updates: (updates) => {
       if (session === mine) receive(mine, updates);
@@ -338,6 +339,8 @@ export async function attachTo(connection: ClusterConnection, passwords: Passwor
   const cluster = await ask(host(), { type: 'attach', connection, passwords, record });
   useStore.setState({ cluster });
   showBottom('cluster');
+  // Its tables need more room than a timeline.
+  growPanel('bottom', CLUSTER_HEIGHT);
 }
 
 export async function detach(): Promise<void> {
@@ -417,12 +420,23 @@ async function isCase(file: File): Promise<boolean> {
   return (await file.slice(0, CASE_BEGINS.length).text()) === CASE_BEGINS;
 }
 
+/** The live host, whatever is shown at the moment. */
+export function homeBridge(): Bridge | null {
+  return home;
+}
+
+/** An execution of the live host, also while a recording plays. */
+export async function openAtHome(executionId: string): Promise<void> {
+  if (home && session?.bridge !== home) connect(home);
+  await openExecution(executionId);
+}
+
 /** Goes into the store of the host, also when it is dropped while a recording plays. */
 async function importCase(file: File): Promise<void> {
   if (!home?.importFile) throw new Error('There is no store to take it into.');
   const executionId = await home.importFile(file);
-  if (session?.bridge !== home) connect(home);
-  await openExecution(executionId);
+  rememberCase({ name: file.name, executionId });
+  await openAtHome(executionId);
 }
 
 /** Null where the host has no editor to open. */

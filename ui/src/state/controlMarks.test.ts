@@ -23,9 +23,9 @@ describe('marks of the graph', () => {
   });
 
   it('count what is held, also beyond what is listed', () => {
-    const now = state({ view: controlView([held()], { held_at: [{ node_id: 'greet', gate: 'before', count: 9_000 }], stale: ['say'], paused_nodes: ['sorry'] }) });
+    const now = state({ view: controlView([held()], { held_at: [{ node_id: 'greet', gate: 'before', count: 9_000 }], stale: [{ node_id: 'say', because: 'greet', removed: true }], paused_nodes: ['sorry'] }) });
     expect(heldHere(nodeMarks(now, 'greet'))).toBe(9_000);
-    expect(nodeMarks(now, 'say').stale).toBe(true);
+    expect(nodeMarks(now, 'say').stale).toEqual({ node_id: 'say', because: 'greet', removed: true });
     expect(nodeMarks(now, 'sorry').paused).toBe(true);
   });
 

@@ -1,5 +1,5 @@
 /** What the graph shows of breakpoints, pins and held messages. Asked by every card at every change, so looked up, not computed. */
-import type { Breakpoint, Controls, ControlView, MockAnswer } from '../generated/protocol';
+import type { Breakpoint, Controls, ControlView, MockAnswer, StaleNode } from '../generated/protocol';
 import { type Port, portOf } from './breakpoints';
 import type { State } from './store';
 
@@ -19,7 +19,8 @@ export interface NodeMarks {
   edited: boolean;
   paused: boolean;
   mock: MockAnswer['type'] | null;
-  stale: boolean;
+  /** Its values are older than a pin or mock that leads to it. */
+  stale: StaleNode | null;
 }
 
 export interface EdgeMarks {
@@ -27,7 +28,7 @@ export interface EdgeMarks {
   held: number;
 }
 
-const NO_MARKS: NodeMarks = { before: null, after: null, heldBefore: 0, heldAfter: 0, edited: false, paused: false, mock: null, stale: false };
+const NO_MARKS: NodeMarks = { before: null, after: null, heldBefore: 0, heldAfter: 0, edited: false, paused: false, mock: null, stale: null };
 const NO_EDGE_MARKS: EdgeMarks = { mark: null, held: 0 };
 
 export function nodeMarks(state: State, nodeId: string): NodeMarks {
@@ -90,7 +91,7 @@ function computed(controls: Controls, view: ControlView | null): Marks {
   });
   for (const { node_id, answer } of controls.mocks) change(node_id, { mock: answer.type });
   for (const nodeId of view?.paused_nodes ?? []) change(nodeId, { paused: true });
-  for (const nodeId of view?.stale ?? []) change(nodeId, { stale: true });
+  for (const stale of view?.stale ?? []) change(stale.node_id, { stale });
   for (const { node_id, gate, count } of view?.held_at ?? []) {
     change(node_id, gate === 'before' ? { heldBefore: count } : { heldAfter: count });
   }

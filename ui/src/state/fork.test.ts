@@ -36,5 +36,6 @@ describe('wishOf', () => {
     expect(wishOf({ executionId: 'x', from: 'event', position: 4 }, null, ['ask'])).toEqual({ type: 'at', position: 4, edit: null, run: ['ask'] });
     expect(wishOf({ executionId: 'x', from: 'node', nodeId: 'price' }, null, [])).toEqual({ type: 'from', node_id: 'price' });
     expect(wishOf({ executionId: 'x', from: 'failed', nodeId: 'price' }, null, [])).toEqual({ type: 'failed', node_id: 'price' });
+    expect(wishOf({ executionId: 'x', from: 'item', key: 'each=7', nodeId: null }, null, [])).toEqual({ type: 'item', key: 'each=7', node_id: null });
   });
 });

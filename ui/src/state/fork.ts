@@ -68,5 +68,19 @@ export function wishOf(draft: ForkDraft, edit: ForkEdit | null, run: readonly st
       return { type: 'from', node_id: draft.nodeId };
     case 'failed':
       return { type: 'failed', node_id: draft.nodeId };
+    case 'item':
+      return { type: 'item', key: draft.key, node_id: draft.nodeId };
   }
+}
+
+/** The key of the item that is followed, where it can run again. */
+export function itemToRerun(state: State): string | null {
+  return canFork(state) ? (state.item?.detail?.key ?? null) : null;
+}
+
+/** From a node on, or all of its way where none is named. */
+export function prepareRerun(nodeId: string | null): void {
+  const state = useStore.getState();
+  const [key, executionId] = [itemToRerun(state), shownSummary(state)?.execution_id];
+  if (key !== null && executionId !== undefined) prepareFork({ executionId, from: 'item', key, nodeId });
 }

@@ -14,6 +14,7 @@ describe('preferences', () => {
       bookmarks: { x1: [{ position: 3, at: 30, note: 'here' }] },
       inputs: { 'hello.json': ['{}'] },
       lastPath: 'hello.json',
+      cases: [{ name: 'case.runeglass', executionId: 'x1' }],
     };
     savePreferences(localStorage, mine);
     expect(loadPreferences(localStorage)).toEqual(mine);

@@ -1,5 +1,6 @@
 /** What the user arranged, remembered on this machine. Losing it is harmless, so storage may fail. */
 import { type Bookmarks, readBookmarks } from './bookmarks';
+import { type TakenCase, readCases } from './cases';
 
 export type Theme = 'system' | 'light' | 'dark' | 'contrast';
 const THEMES: readonly Theme[] = ['system', 'light', 'dark', 'contrast'];
@@ -32,6 +33,8 @@ export interface Preferences {
   inputs: { [path: string]: string[] };
   /** The file that was looked at last. */
   lastPath: string | null;
+  /** Recordings that were dropped or chosen, and taken into the store. */
+  cases: TakenCase[];
 }
 
 export const PANEL_LIMITS: { [K in Panel]: { min: number; max: number } } = {
@@ -48,11 +51,12 @@ export const DEFAULT_PREFERENCES: Preferences = {
   panels: {
     left: { size: 248, shown: true },
     right: { size: 328, shown: true },
-    bottom: { size: 216, shown: true },
+    bottom: { size: 264, shown: true },
   },
   bookmarks: {},
   inputs: {},
   lastPath: null,
+  cases: [],
 };
 
 const KEY = 'runeglass.preferences';
@@ -80,7 +84,7 @@ export function clampPanel(panel: Panel, size: number): number {
 
 function readPreferences(stored: unknown): Preferences {
   if (typeof stored !== 'object' || stored === null) return DEFAULT_PREFERENCES;
-  const { theme, panels, bottomTab, scopesShown, presenter, bookmarks, inputs, lastPath } = stored as { [K in keyof Preferences]?: unknown };
+  const { theme, panels, bottomTab, scopesShown, presenter, bookmarks, inputs, lastPath, cases } = stored as { [K in keyof Preferences]?: unknown };
   const given = (typeof panels === 'object' && panels !== null ? panels : {}) as { [key: string]: unknown };
   return {
     theme: THEMES.find((each) => each === theme) ?? 'system',
@@ -95,6 +99,7 @@ function readPreferences(stored: unknown): Preferences {
     bookmarks: readBookmarks(bookmarks),
     inputs: readInputs(inputs),
     lastPath: typeof lastPath === 'string' ? lastPath : null,
+    cases: readCases(cases),
   };
 }
 

@@ -9,6 +9,7 @@ import type {
   FanOutPlace,
   ItemDetail,
   PastView,
+  RecentFile,
   RunsOn,
   Problem,
   Workflow,
@@ -16,6 +17,7 @@ import type {
 } from '../generated/protocol';
 import { type ControlState, NO_CONTROL } from './controlState';
 import { type Bookmark, withBookmark, withoutBookmark } from './bookmarks';
+import { type TakenCase, withCase, withoutCase } from './cases';
 import {
   type BottomTab,
   DEFAULT_PREFERENCES,
@@ -52,6 +54,8 @@ export type ForkDraft = { executionId: string } & (
   | { from: 'node'; nodeId: string }
   /** The failed items of a node work again. */
   | { from: 'failed'; nodeId: string }
+  /** One item works again: from a node on, or all of its way where that is null. */
+  | { from: 'item'; key: string; nodeId: string | null }
 );
 
 /** Two executions side by side; B is the one that is open. */
@@ -92,6 +96,8 @@ export interface State {
   attaching: boolean;
   workflows: WorkflowEntry[];
   executions: ExecutionSummary[];
+  /** Files that the host had open before. */
+  recent: RecentFile[];
   open: Open;
   selectedNode: string | null;
   /** The fan-out whose items are shown; null leaves the choice to the page. */
@@ -133,6 +139,7 @@ export const INITIAL_STATE: State = {
   attaching: false,
   workflows: [],
   executions: [],
+  recent: [],
   open: { type: 'nothing' },
   selectedNode: null,
   place: null,
@@ -256,6 +263,14 @@ export function rememberInput(path: string, text: string): void {
   changePreferences((preferences) => ({ ...preferences, inputs: withInput(preferences.inputs, path, text) }));
 }
 
+export function rememberCase(taken: TakenCase): void {
+  changePreferences((preferences) => ({ ...preferences, cases: withCase(preferences.cases, taken) }));
+}
+
+export function forgetCase(executionId: string): void {
+  changePreferences((preferences) => ({ ...preferences, cases: withoutCase(preferences.cases, executionId) }));
+}
+
 export function showBottom(bottomTab: BottomTab): void {
   changePreferences((preferences) => ({
     ...preferences,
@@ -266,6 +281,11 @@ export function showBottom(bottomTab: BottomTab): void {
 
 export function resizePanel(panel: Panel, size: number): void {
   changePanel(panel, { size: clampPanel(panel, size) });
+}
+
+/** No smaller than this; whoever has made it larger keeps what they have. */
+export function growPanel(panel: Panel, size: number): void {
+  resizePanel(panel, Math.max(size, useStore.getState().preferences.panels[panel].size));
 }
 
 export function showPanel(panel: Panel, shown: boolean): void {

@@ -142,7 +142,7 @@ impl<'s> Desk<'s> {
             Word::Timers => self.timers().await,
             Word::Warp(None) => self.command(Command::NextTimer).await,
             Word::Warp(Some((node_id, key))) => {
-                self.command(Command::FireTimer { node_id, key: key_of(&key) }).await
+                self.command(Command::FireTimer { node_id, key: LineageKey::from(key.as_str()) }).await
             }
             Word::Wait => self.wait().await,
             Word::Events(node) => show::events(&self.events().await?, node.as_ref()),
@@ -299,7 +299,7 @@ impl<'s> Desk<'s> {
         if self.plan.node(&node_id).is_none() {
             return Err(CommandError::usage(format!("there is no node {node_id}"), "name a node by its id"));
         }
-        let (execution_id, key) = (self.id()?.clone(), key.as_deref().map(key_of));
+        let (execution_id, key) = (self.id()?.clone(), key.as_deref().map(LineageKey::from));
         let request = Request::NodeDetail { execution_id, node_id, key, at: self.position };
         match self.session.call(request).await? {
             Response::NodeDetail(detail) => show::detail(&detail),
@@ -379,9 +379,4 @@ fn whole(view: Option<&PayloadView>) -> Result<Value, CommandError> {
         }
         None => Ok(Value::Null),
     }
-}
-
-/// A key is a text in JSON too.
-pub fn key_of(text: &str) -> LineageKey {
-    serde_json::from_value(Value::from(text)).unwrap_or_default()
 }

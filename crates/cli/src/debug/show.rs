@@ -3,7 +3,7 @@
 use protocol::{
     BreakPlace, Breakpoint, Change, ControlView, Event, Fact, Firing, GatePlace, HeldMessage, LineageKey,
     Logged, MessageId, Millis, Mock, MockAnswer, NodeDetail, NodeId, NodeState, PastView, PayloadView,
-    TimerView, WhyHeld, iso8601,
+    StaleNode, TimerView, WhyHeld, iso8601,
 };
 use serde_json::json;
 
@@ -37,9 +37,10 @@ pub fn mocks(all: &[Mock]) -> Said {
     if all.is_empty() { say("every node does its own work") } else { Ok(()) }
 }
 
-pub fn stale(nodes: &[NodeId]) -> Said {
-    for node in nodes {
-        say(&format!("{}: a pin or mock that leads to it was changed since", plain(node.as_str())))?;
+pub fn stale(nodes: &[StaleNode]) -> Said {
+    for StaleNode { node_id, because, removed } in nodes {
+        let what = if *removed { "was removed" } else { "was set or changed" };
+        say(&plain(&format!("{node_id}: the pin or mock of {because} {what} since")))?;
     }
     if nodes.is_empty() { say("nothing is stale") } else { Ok(()) }
 }

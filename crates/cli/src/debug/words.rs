@@ -1,9 +1,8 @@
 //! The commands of the debugger, as they are typed.
 
-use protocol::{BreakPlace, Breakpoint, Mock, MockAnswer, NodeId};
+use protocol::{BreakPlace, Breakpoint, LineageKey, Mock, MockAnswer, NodeId};
 use serde_json::Value;
 
-use super::desk::key_of;
 use crate::{edit::Assignment, outcome::CommandError};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -165,7 +164,7 @@ fn pin(text: &str) -> Result<Mock, CommandError> {
     let (place, value) = text.split_once(" = ").ok_or_else(usage)?;
     let mut words = place.split_whitespace();
     let node_id = NodeId::from(words.next().ok_or_else(usage)?);
-    let key = words.next().map(key_of);
+    let key = words.next().map(LineageKey::from);
     match words.next() {
         None => Ok(Mock { node_id, key, answer: MockAnswer::Output { value: json(value.trim())? } }),
         Some(_) => Err(usage()),
@@ -177,7 +176,7 @@ fn mock(text: &str) -> Result<Mock, CommandError> {
     let answer = |place: &str, answer: MockAnswer| {
         let mut words = place.split_whitespace();
         let node_id = NodeId::from(words.next().ok_or_else(usage)?);
-        Ok(Mock { node_id, key: words.next().map(key_of), answer })
+        Ok(Mock { node_id, key: words.next().map(LineageKey::from), answer })
     };
     match (text.split_once(" error "), text.split_once(" latency ")) {
         (Some((place, message)), _) => {
@@ -233,7 +232,7 @@ fn breakpoint(text: &str) -> Result<Breakpoint, CommandError> {
         match word {
             "item" => breakpoint.item = Some(index(value)?),
             "hits" => breakpoint.hits = Some(index(value)?),
-            "key" => breakpoint.key = Some(key_of(value)),
+            "key" => breakpoint.key = Some(LineageKey::from(value)),
             other => return Err(CommandError::usage(format!("{other:?} is not understood here"), USAGE)),
         }
     }
@@ -303,7 +302,7 @@ mod tests {
             other => panic!("{text}: {other:?}"),
         };
         let pinned = read("pin fetch each=7 = {\"a = b\": 1}");
-        assert_eq!((pinned.node_id.as_str(), pinned.key), ("fetch", Some(key_of("each=7"))));
+        assert_eq!((pinned.node_id.as_str(), pinned.key), ("fetch", Some(LineageKey::from("each=7"))));
         assert_eq!(pinned.answer, MockAnswer::Output { value: serde_json::json!({"a = b": 1}) });
         let failing = read("mock fetch error the server is away");
         assert_eq!(failing.answer, MockAnswer::Error { message: "the server is away".to_owned() });

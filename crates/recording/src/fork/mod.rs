@@ -47,7 +47,7 @@ struct Behind {
     /// As places of the plan, the first among them.
     nodes: BTreeSet<usize>,
     /// The items that are run again; everything where absent.
-    failed: Option<Vec<Lineage>>,
+    items: Option<Vec<Lineage>>,
 }
 
 /// Why there is no such fork.
@@ -65,6 +65,10 @@ pub enum ForkError {
     NoNode(NodeId),
     #[error("no item of {0} has failed")]
     NoFailure(NodeId),
+    #[error("no item {0} has been under way in the execution")]
+    NoItem(LineageKey),
+    #[error("the item {key} has not been at {node_id}")]
+    NotThere { key: LineageKey, node_id: NodeId },
 }
 
 impl Past {
@@ -77,8 +81,8 @@ impl Past {
         }
         let edit = origin.edit.clone().map(|edit| edited_place(at, edit)).transpose()?.flatten();
         let edited = match &origin.again {
-            // What did not fail stays as it was, also where its node was edited.
-            Some(Again::Failed { .. }) => Edited::default(),
+            // All other items stay as they were, also where a node was edited.
+            Some(Again::Failed { .. } | Again::Item { .. }) => Edited::default(),
             Some(Again::From { .. }) | None => edited::edited(plan, parent),
         };
         Ok(Self {
@@ -146,13 +150,13 @@ impl Past {
         let Some(behind) = self.again.as_ref().filter(|behind| behind.nodes.contains(&message.node)) else {
             return apart;
         };
-        let Some(failed) = &behind.failed else { return Standing::Again };
+        let Some(items) = &behind.items else { return Standing::Again };
         let inside = |item: &Lineage| message.lineage.prefix(item.steps().len()) == *item;
         let around = |item: &Lineage| item.prefix(message.lineage.steps().len()) == message.lineage;
         match () {
-            () if failed.iter().any(inside) => Standing::Again,
+            () if items.iter().any(inside) => Standing::Again,
             // What gathers the items works with the new ones.
-            () if message.node != behind.first && failed.iter().any(around) => Standing::Follows,
+            () if message.node != behind.first && items.iter().any(around) => Standing::Follows,
             () => apart,
         }
     }
@@ -209,23 +213,55 @@ fn edited_place(at: &Event, edit: ForkEdit) -> Result<Option<(Place, ForkEdit)>,
 }
 
 fn behind(plan: &Plan, parent: &[Event], again: &Again) -> Result<Behind, ForkError> {
-    let (Again::Failed { node_id } | Again::From { node_id }) = again;
-    let first = plan.node(node_id).ok_or_else(|| ForkError::NoNode(node_id.clone()))?;
-    let failed = match again {
-        Again::From { .. } => None,
-        Again::Failed { .. } => {
-            let of_node = |event: &Event| match &event.fact {
-                Fact::NodeFailed(done) if done.firing.node_id == *node_id => {
-                    Some(done.firing.lineage.clone())
+    let place = |id: &NodeId| plan.node(id).ok_or_else(|| ForkError::NoNode(id.clone()));
+    let (first, items) = match again {
+        Again::From { node_id } => (place(node_id)?, None),
+        Again::Failed { node_id } => (place(node_id)?, Some(failed_at(parent, node_id)?)),
+        Again::Item { key, node_id } => {
+            let item = item_at(parent, key)?;
+            let first = match node_id {
+                Some(node_id) if has_been(parent, &item, node_id) => place(node_id)?,
+                Some(node_id) => {
+                    place(node_id)?;
+                    return Err(ForkError::NotThere { key: key.clone(), node_id: node_id.clone() });
                 }
-                _ => None,
+                // The split itself is around the item, so it stays as it was.
+                None => item.steps().last().map_or(Ok(0), |step| place(&step.split))?,
             };
-            Some(parent.iter().filter_map(of_node).collect::<Vec<Lineage>>())
+            (first, Some(vec![item]))
         }
     };
-    match failed {
-        Some(failed) if failed.is_empty() => Err(ForkError::NoFailure(node_id.clone())),
-        failed => Ok(Behind { first, nodes: plan.downstream(first), failed }),
+    Ok(Behind { first, nodes: plan.downstream(first), items })
+}
+
+fn failed_at(parent: &[Event], node_id: &NodeId) -> Result<Vec<Lineage>, ForkError> {
+    let of_node = |event: &Event| match &event.fact {
+        Fact::NodeFailed(done) if done.firing.node_id == *node_id => Some(done.firing.lineage.clone()),
+        _ => None,
+    };
+    let failed: Vec<Lineage> = parent.iter().filter_map(of_node).collect();
+    if failed.is_empty() { Err(ForkError::NoFailure(node_id.clone())) } else { Ok(failed) }
+}
+
+/// The item of that key, as it stands in the recording.
+fn item_at(parent: &[Event], key: &LineageKey) -> Result<Lineage, ForkError> {
+    let named = |firing: &Firing| {
+        let levels = 1..=firing.lineage.steps().len();
+        levels.map(|level| firing.lineage.prefix(level)).find(|item| item.key() == *key)
+    };
+    let mut started = parent.iter().filter_map(started_firing);
+    started.find_map(named).ok_or_else(|| ForkError::NoItem(key.clone()))
+}
+
+fn has_been(parent: &[Event], item: &Lineage, node_id: &NodeId) -> bool {
+    let inside = |firing: &Firing| firing.lineage.prefix(item.steps().len()) == *item;
+    parent.iter().filter_map(started_firing).any(|firing| firing.node_id == *node_id && inside(firing))
+}
+
+fn started_firing(event: &Event) -> Option<&Firing> {
+    match &event.fact {
+        Fact::NodeStarted(started) => Some(&started.firing),
+        _ => None,
     }
 }
 
