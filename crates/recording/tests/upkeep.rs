@@ -46,6 +46,7 @@ async fn first_format(path: &Path, id: &str) {
         "DROP TABLE payloads",
         "DROP TABLE notes",
         "DROP TABLE controls",
+        "DROP TABLE holds",
         "PRAGMA user_version = 1",
         "PRAGMA journal_mode = DELETE",
     ] {
