@@ -31,6 +31,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use outcome::CommandError;
+
 /// Events are made on one thread and freed on another, by the hundred thousand; the system's allocator suffers there.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
