@@ -65,6 +65,7 @@ fn ended(fact: &Fact) -> Option<&Firing> {
         | Fact::Intervened(_)
         | Fact::TimerFired(_)
         | Fact::Gathered(_)
+        | Fact::Missed(_)
         | Fact::ExecutionEnded(_) => None,
     }
 }
