@@ -127,13 +127,14 @@ impl<'e> History<'e> {
             Fact::Intervened(done) if done.change == Change::Dropped => {
                 let at = self.fired(event, &done.firing);
                 self.firings[at].state = State::Dropped;
-                self.hear(event.at, at, &done.echo);
+                self.hear(event.at, Some(at), &done.echo);
             }
+            // Who brought it is not said.
+            Fact::Gathered(gathered) => self.hear(event.at, None, &gathered.echo),
             Fact::ExecutionStarted(_)
             | Fact::TimedOut(_)
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
-            | Fact::Gathered(_)
             | Fact::Missed(_) => {}
         }
     }
@@ -182,10 +183,10 @@ impl<'e> History<'e> {
                 self.sent.insert(firing.message_id.child(edge, index), (at, event.at));
             }
         }
-        self.hear(event.at, at, echo);
+        self.hear(event.at, Some(at), echo);
     }
 
-    fn hear(&mut self, now: Millis, at: usize, echo: &'e Echo) {
+    fn hear(&mut self, now: Millis, by: Option<usize>, echo: &'e Echo) {
         for arrival in &echo.arrivals {
             let place = (arrival.node_id.clone(), arrival.lineage.key().to_string());
             let heard = self.joins.entry(place).or_insert_with(|| Heard {
@@ -198,9 +199,9 @@ impl<'e> History<'e> {
                 last: now,
             });
             (heard.arrived, heard.expected, heard.last) = (arrival.arrived, arrival.expected, now);
-            heard.by.push(at);
+            heard.by.extend(by);
         }
-        self.skips.extend(echo.skipped.iter().map(|skipped| (skipped, at)));
+        self.skips.extend(by.iter().flat_map(|at| echo.skipped.iter().map(|skipped| (skipped, *at))));
     }
 
     pub fn of_node<'h>(&'h self, node: &'h NodeId) -> impl Iterator<Item = (usize, &'h Fired<'e>)> {

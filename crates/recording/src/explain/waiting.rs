@@ -53,7 +53,7 @@ fn missing_items(history: &History<'_>, heard: &Heard<'_>) -> Vec<Missing> {
         lineage.steps().get(depth).filter(|_| inside).map(|step| step.index)
     };
     let arrived: BTreeSet<u32> =
-        heard.by.iter().filter_map(|&at| index(&history.firings[at].firing.lineage)).collect();
+        brought(history, heard).filter_map(|fired| index(&fired.firing.lineage)).collect();
     let mut latest: BTreeMap<u32, &Fired<'_>> = BTreeMap::new();
     for fired in &history.firings {
         if let Some(index) = index(&fired.firing.lineage) {
@@ -73,6 +73,21 @@ fn missing_items(history: &History<'_>, heard: &Heard<'_>) -> Vec<Missing> {
                 .map_or(MissingAt::Queued { behind: None }, |fired| whereabouts(fired)),
         })
         .collect()
+}
+
+/// The firings that have brought something to a join. Where nobody says who did, those that have sent something there.
+fn brought<'h, 'e>(
+    history: &'h History<'e>,
+    heard: &'h Heard<'e>,
+) -> impl Iterator<Item = &'h Fired<'e>> + use<'h, 'e> {
+    let said = heard.by.iter().map(|&at| &history.firings[at]);
+    let join = history.plan.node(heard.node);
+    let leads_there =
+        |id| history.plan.edges.iter().any(|edge| edge.source.id == *id && Some(edge.to) == join);
+    let has_sent = move |fired: &&Fired<'_>| {
+        heard.by.is_empty() && fired.done().is_some_and(|done| done.taken.iter().any(leads_there))
+    };
+    said.chain(history.firings.iter().filter(has_sent))
 }
 
 /// An edge is decided when the node before it has ended at this key, or was said never to run.
@@ -147,5 +162,91 @@ fn whereabouts(fired: &Fired<'_>) -> MissingAt {
             Err(error) => MissingAt::Failed { node_id, error: error.message.clone() },
             Ok(_) => MissingAt::Lost,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::{
+        Arrival, Echo, Event, ExecutionStarted, Fact, Firing, Gathered, NodeStarted, NodeSucceeded, Payload,
+        Step,
+    };
+    use serde_json::json;
+
+    use super::*;
+
+    fn firing(node: &str, index: Option<u32>) -> Firing {
+        let inside =
+            |index| Lineage::default().then(Step { split: "each".into(), index, total: 3, first: 0 });
+        Firing {
+            message_id: format!("{node} {index:?}").as_str().into(),
+            node_id: node.into(),
+            lineage: index.map_or_else(Lineage::default, inside),
+            attempt: 1,
+        }
+    }
+
+    fn began(node: &str, index: Option<u32>) -> Fact {
+        Fact::NodeStarted(NodeStarted { firing: firing(node, index), parameters: None, input: None })
+    }
+
+    fn done(node: &str, index: Option<u32>, edge: &str) -> Fact {
+        Fact::NodeSucceeded(NodeSucceeded {
+            firing: firing(node, index),
+            duration: 0,
+            output: Payload::null(),
+            items: None,
+            taken: vec![edge.into()],
+            echo: Echo::default(),
+        })
+    }
+
+    /// Other workers say how far a join is, and not who has come.
+    #[test]
+    fn a_join_that_tells_only_numbers_waits_for_who_has_sent_nothing() {
+        let definition = json!({
+            "nodes": [
+                {"id": "start", "type": "trigger"},
+                {"id": "each", "type": "split", "parameters": {"input_array": "$trigger.items"}},
+                {"id": "work", "type": "log", "parameters": {"message": "x"}},
+                {"id": "all", "type": "aggregator"},
+            ],
+            "edges": [
+                {"id": "a", "src": "start", "dst": "each"}, {"id": "b", "src": "each", "dst": "work"},
+                {"id": "c", "src": "work", "dst": "all"},
+            ],
+        });
+        let start = ExecutionStarted {
+            workflow_id: "w".into(),
+            title: "w".to_owned(),
+            path: None,
+            definition_hash: String::new(),
+            definition: Payload::new(definition),
+            input: Payload::new(json!({"items": [1, 2, 3]})),
+            starts: vec!["start".into()],
+            origin: None,
+            until: None,
+            observed: None,
+            other: Default::default(),
+        };
+        let arrival = Arrival { node_id: "all".into(), lineage: Lineage::default(), arrived: 1, expected: 3 };
+        let gathered = Gathered { echo: Echo { arrivals: vec![arrival], ..Echo::default() } };
+        let facts = [
+            Fact::ExecutionStarted(start),
+            began("work", Some(2)),
+            done("work", Some(2), "c"),
+            Fact::Gathered(gathered),
+            began("work", Some(0)),
+        ];
+        let events: Vec<Event> = (1..)
+            .zip(facts)
+            .map(|(seq, fact)| Event { execution_id: "e".into(), seq, at: 0, fact })
+            .collect();
+        let found = waiting(&History::of(&events).unwrap());
+        let [join] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((join.node_id.as_str(), join.arrived, join.expected), ("all", 1, 3));
+        let missing: Vec<&str> = join.missing.iter().map(|missing| missing.what.as_str()).collect();
+        assert_eq!(missing, ["item 0", "item 1"]);
+        assert!(matches!(join.missing[0].whereabouts, MissingAt::Running { .. }), "{join:?}");
     }
 }
