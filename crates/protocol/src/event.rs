@@ -24,7 +24,7 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fact {
-    ExecutionStarted(ExecutionStarted),
+    ExecutionStarted(Box<ExecutionStarted>),
     NodeStarted(NodeStarted),
     NodeParked(NodeParked),
     AttemptFailed(AttemptFailed),

@@ -26,7 +26,7 @@ impl Start {
     pub fn fact(&self) -> Fact {
         let definition = serde_json::to_value(&*self.plan.workflow).unwrap_or_default();
         let everywhere = || self.plan.starts.iter().map(|&node| self.plan.nodes[node].id.clone()).collect();
-        Fact::ExecutionStarted(ExecutionStarted {
+        Fact::ExecutionStarted(Box::new(ExecutionStarted {
             workflow_id: self.workflow_id.clone(),
             title: self.title.clone(),
             path: self.path.clone(),
@@ -38,6 +38,6 @@ impl Start {
             until: self.until.clone(),
             observed: None,
             other: Default::default(),
-        })
+        }))
     }
 }

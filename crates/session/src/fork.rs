@@ -136,7 +136,7 @@ impl Session {
             until: None,
             observed: None,
             other: Default::default(),
-            ..started
+            ..*started
         };
         Ok(Parent { started, plan, origin, past })
     }

@@ -139,7 +139,7 @@ impl World {
     pub fn run(&mut self, input: &Value) -> Step {
         let starts = self.plan.starts.iter().map(|&node| self.plan.nodes[node].id.clone()).collect();
         let definition = serde_json::to_value(&*self.plan.workflow).unwrap_or_default();
-        self.append(Fact::ExecutionStarted(ExecutionStarted {
+        self.append(Fact::ExecutionStarted(Box::new(ExecutionStarted {
             workflow_id: "storm".into(),
             title: "Storm".to_owned(),
             path: None,
@@ -151,7 +151,7 @@ impl World {
             until: None,
             observed: None,
             other: Default::default(),
-        }))?;
+        })))?;
         for _ in 0..STEPS {
             if self.ledger.is_ended() {
                 return self.at_the_end();

@@ -203,7 +203,7 @@ impl Worker {
             return Ok(Verdict::Park(unfit("UNKNOWN_NODE", message)));
         }
         let input = start.accumulated_context.get("$trigger").cloned().unwrap_or_default();
-        let fact = Fact::ExecutionStarted(ExecutionStarted {
+        let fact = Fact::ExecutionStarted(Box::new(ExecutionStarted {
             workflow_id: start.workflow_id.clone(),
             title: plan.workflow.name.clone().unwrap_or_else(|| start.workflow_id.to_string()),
             path: None,
@@ -215,7 +215,7 @@ impl Worker {
             until: None,
             observed: None,
             other: start.other,
-        });
+        }));
         self.desk.begin(id, fact).await?;
         Ok(Verdict::Drop)
     }

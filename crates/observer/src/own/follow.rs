@@ -127,7 +127,7 @@ async fn begin(
 
 /// The start of an execution of which only the end is left: what its messages tell.
 fn late_start(id: &ExecutionId, definition: Payload, at: Millis) -> Event {
-    let fact = Fact::ExecutionStarted(ExecutionStarted {
+    let fact = Fact::ExecutionStarted(Box::new(ExecutionStarted {
         workflow_id: WorkflowId::from(id.as_str()),
         title: id.to_string(),
         path: None,
@@ -139,7 +139,7 @@ fn late_start(id: &ExecutionId, definition: Payload, at: Millis) -> Event {
         until: None,
         observed: Some(Observed::new("", ClusterDialect::Runeglass, true)),
         other: Default::default(),
-    });
+    }));
     Event { execution_id: id.clone(), seq: 1, at, fact }
 }
 

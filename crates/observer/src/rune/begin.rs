@@ -82,7 +82,7 @@ impl Execution {
         let observed = protocol::Observed::new(cluster, protocol::ClusterDialect::Rune, joined_late);
         execution.tell(
             heard_at,
-            Fact::ExecutionStarted(ExecutionStarted {
+            Fact::ExecutionStarted(Box::new(ExecutionStarted {
                 workflow_id,
                 title,
                 path: None,
@@ -94,7 +94,7 @@ impl Execution {
                 until: None,
                 observed: Some(observed),
                 other: Default::default(),
-            }),
+            })),
         );
         if let Some((trigger, taken)) = began {
             execution.pass_trigger(trigger, taken, input);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::Input;
-use protocol::{Lineage, Missing, MissingAt, NodeId, Waiting};
+use protocol::{EdgeId, Lineage, Missing, MissingAt, NodeId, Waiting};
 
 use super::history::{Fired, Heard, History, State, touches};
 
@@ -82,8 +82,9 @@ fn brought<'h, 'e>(
 ) -> impl Iterator<Item = &'h Fired<'e>> + use<'h, 'e> {
     let said = heard.by.iter().map(|&at| &history.firings[at]);
     let join = history.plan.node(heard.node);
-    let leads_there =
-        |id| history.plan.edges.iter().any(|edge| edge.source.id == *id && Some(edge.to) == join);
+    let leads_there = move |id: &EdgeId| {
+        history.plan.edges.iter().any(|edge| edge.source.id == *id && Some(edge.to) == join)
+    };
     let has_sent = move |fired: &&Fired<'_>| {
         heard.by.is_empty() && fired.done().is_some_and(|done| done.taken.iter().any(leads_there))
     };
@@ -232,7 +233,7 @@ mod tests {
         let arrival = Arrival { node_id: "all".into(), lineage: Lineage::default(), arrived: 1, expected: 3 };
         let gathered = Gathered { echo: Echo { arrivals: vec![arrival], ..Echo::default() } };
         let facts = [
-            Fact::ExecutionStarted(start),
+            Fact::ExecutionStarted(Box::new(start)),
             began("work", Some(2)),
             done("work", Some(2), "c"),
             Fact::Gathered(gathered),

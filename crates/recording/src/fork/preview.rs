@@ -17,7 +17,7 @@ const LISTED: usize = 500;
 /// As far as it can be told: what comes behind a question that nobody has answered yet is not known.
 pub fn preview(plan: &Arc<Plan>, start: ExecutionStarted, past: &Past) -> Result<ForkPreview, LedgerError> {
     let mut dream = Dream::new("fork".into(), Arc::clone(plan), 0);
-    dream.append(Fact::ExecutionStarted(start))?;
+    dream.append(Fact::ExecutionStarted(Box::new(start)))?;
     let mut found = ForkPreview::default();
     while !dream.ledger.is_ended() {
         match dream.ledger.next_ready() {

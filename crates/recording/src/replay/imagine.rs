@@ -81,7 +81,7 @@ impl Imagination<'_> {
             starts = kept;
         }
         let definition = serde_json::to_value(&*plan.workflow).unwrap_or_default();
-        self.dream.append(Fact::ExecutionStarted(ExecutionStarted {
+        self.dream.append(Fact::ExecutionStarted(Box::new(ExecutionStarted {
             definition_hash: plan.hash.clone(),
             definition: Payload::new(definition),
             starts,
@@ -89,7 +89,7 @@ impl Imagination<'_> {
             observed: None,
             other: Default::default(),
             ..recorded.clone()
-        }))
+        })))
     }
 
     /// One firing, or the next timer; `false` when nothing can go on.

@@ -113,7 +113,6 @@ pub fn read(
 #[cfg(test)]
 mod tests {
     use protocol::{ErrorCode, NodeError, NodeFailed, NodeSucceeded};
-    use serde_json::json;
 
     use super::*;
 

@@ -26,7 +26,7 @@ pub fn execution(id: &str, count: usize, output: &Value) -> Vec<Event> {
         lineage: Lineage::default(),
         attempt: 1,
     };
-    let mut facts = vec![Fact::ExecutionStarted(ExecutionStarted {
+    let mut facts = vec![Fact::ExecutionStarted(Box::new(ExecutionStarted {
         workflow_id: "w".into(),
         title: "W".to_owned(),
         path: None,
@@ -38,7 +38,7 @@ pub fn execution(id: &str, count: usize, output: &Value) -> Vec<Event> {
         until: None,
         observed: None,
         other: Default::default(),
-    })];
+    }))];
     for at in 0..count {
         facts.push(Fact::NodeStarted(NodeStarted {
             firing: firing(at),
