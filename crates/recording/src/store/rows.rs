@@ -191,7 +191,7 @@ mod tests {
     fn what_is_no_row_is_refused() {
         let id = ExecutionId::from("e");
         let body = written(&succeeded("a"), None).unwrap();
-        for behind in [" x", "\n{}{}", "\n[1]", "\n{\"parameters\":"] {
+        for behind in [" x", "\n{}{}", "\n7", "\n{\"parameters\":"] {
             assert!(read(&id, 2, 0, &format!("{body}{behind}")).is_err(), "{behind}");
         }
         let start = written(&began("a", None), None).unwrap();
