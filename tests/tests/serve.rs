@@ -363,7 +363,8 @@ fn a_dropped_recording_is_taken_in_and_can_be_asked_about() {
     assert_eq!(taken.status, 200, "{}", taken.body);
     let started: Value = serde_json::from_str(&taken.body).expect("JSON");
     assert_eq!(started["data"]["execution_id"], json!(id));
-    assert_ne!(upload(server.port, "/api/import", &cookie, &bytes).status, 200, "it is there");
+    let again = upload(server.port, "/api/import", &cookie, &bytes);
+    assert_eq!((again.status, again.body), (200, taken.body), "it is there, and shown");
 
     let ask = |request: Value| {
         let answer = post(server.port, "/api/call", &cookie, &request.to_string());
