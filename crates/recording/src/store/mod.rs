@@ -61,7 +61,9 @@ const ROWS_PER_INSERT: usize = 128;
 
 /// Pages in the log beside the file before they are moved into the file, by whoever writes at that moment. What is in
 /// the log is as durable; a large run is not kept waiting for it again and again.
-const LOG_PAGES: &str = "8192";
+const LOG_PAGES: &str = "32768";
+/// Bytes of the log that are kept once its pages were moved.
+const LOG_BYTES: &str = "33554432";
 
 static FULL_INSERT: LazyLock<String> = LazyLock::new(|| insert_of(ROWS_PER_INSERT));
 
@@ -99,6 +101,7 @@ impl Store {
                     .journal_mode(SqliteJournalMode::Wal)
                     .synchronous(SqliteSynchronous::Full)
                     .pragma("wal_autocheckpoint", LOG_PAGES)
+                    .pragma("journal_size_limit", LOG_BYTES)
                     .foreign_keys(false);
                 let connection = SqliteConnection::connect_with(&options).await.map_err(wrap)?;
                 Some(Mutex::new(Writer {
