@@ -2,10 +2,18 @@
 import type { Gap } from '../generated/protocol';
 import { formatSeconds, plural } from './format';
 
-export function gapWords({ from, until, dropped, why }: Gap): string {
+export function gapWords(gap: Gap): string {
+  return words(gap, unseenWords(gap.dropped));
+}
+
+/** The same of what happened here and could not be written. */
+export function unkeptWords(gap: Gap): string {
+  return words(gap, `${plural(gap.dropped, 'event')} ${gap.dropped === 1 ? 'was' : 'were'} not kept`);
+}
+
+function words({ from, until, dropped, why }: Gap, lost: string): string {
   const when = until === null ? `since ${formatSeconds(from)}` : `${formatSeconds(from)} to ${formatSeconds(until)}`;
-  const lost = dropped === 0 ? '' : `, ${unseenWords(dropped)}`;
-  return `${when}${lost}: ${why}`;
+  return `${when}${dropped === 0 ? '' : `, ${lost}`}: ${why}`;
 }
 
 export function unseenWords(count: number): string {

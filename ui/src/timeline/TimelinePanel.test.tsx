@@ -68,6 +68,15 @@ describe('TimelinePanel', () => {
     expect(screen.getByTestId('gap-line').textContent).toMatch(/^Gap .*7 messages were not seen/);
   });
 
+  it('shows what a full disk did not keep', async () => {
+    const now = view({ position: 9, nodes: {} });
+    const unkept = { from: 1_500, until: null, dropped: 12, why: 'the disk is full' };
+    useStore.setState({ open: { type: 'execution', executionId: 'x1', view: { ...now, summary: { ...now.summary, unkept } } } });
+    await shown();
+    expect(screen.getByRole('list', { name: 'Gaps' }).textContent).toMatch(/12 events were not kept: the disk is full/);
+    expect(screen.getByTestId('gap-line').textContent).toMatch(/^Gap since .*12 events were not kept/);
+  });
+
   it('has no gaps where everything was seen', async () => {
     await shown();
     expect(screen.queryByTestId('timeline-gaps')).toBeNull();
