@@ -16,6 +16,8 @@ use protocol::{ExecutionStatus, Payload};
 use serde_json::{Value, json};
 use session::{Cluster, ClusterAddress};
 
+use skeleton::Through;
+
 use super::{
     fan_out,
     part::{millis_since, percentile, times},
@@ -69,14 +71,15 @@ pub async fn measure(address: &ClusterAddress, celery: Option<&Path>) -> Result<
     let plan = fan_out::plan_of(vec![fan_out::edit()])?;
     let mut ear = wire::Ear::open(address).await.map_err(CommandError::elsewhere)?;
     once(&cluster, &mut ear, &plan, array(200)).await?;
-    let (mut best, mut bare) = (Vec::new(), 0_f64);
+    let (mut best, mut bare, mut plain) = (Vec::new(), 0_f64, 0_f64);
     for items in [1_000, 2_000, COMPARED, 20_000] {
         let mut millis = Vec::new();
         for _ in 0..REPEATS {
             // In turns, so that both have the same machine.
             if items == COMPARED {
-                let measured = skeleton::measure(address, COMPARED).await.map_err(CommandError::elsewhere)?;
-                bare = bare.max(measured);
+                let measure = |through| skeleton::measure(address, COMPARED, through);
+                bare = bare.max(measure(Through::OneLikeOurs).await.map_err(CommandError::elsewhere)?);
+                plain = plain.max(measure(Through::APlainOne).await.map_err(CommandError::elsewhere)?);
             }
             millis.push(once(&cluster, &mut ear, &plan, array(items)).await?);
         }
@@ -110,7 +113,7 @@ pub async fn measure(address: &ClusterAddress, celery: Option<&Path>) -> Result<
     let per_item = [few.broker / 1_000.0, light.broker / COMPARED as f64];
     let ours = messages(COMPARED) * 1_000.0 / compared;
     say(&format!(
-        "bare skeleton, no engine: publish with confirmation, consume, one script and acknowledge, best of {REPEATS}: {bare:.0} messages per s"
+        "bare skeleton, no engine: publish with confirmation, consume, one script and acknowledge, best of {REPEATS}: {bare:.0} messages per s, {plain:.0} through a queue without priorities and time to live"
     ))?;
     say(
         "a message of ours is the work on one item: published with confirmation, consumed, written to the log and acknowledged; its statuses are not counted",
@@ -129,6 +132,7 @@ pub async fn measure(address: &ClusterAddress, celery: Option<&Path>) -> Result<
         ),
         ("F(10,000) under 5 MB of context, time", burdened / compared, "≤ 1.5"),
         ("messages per s of F(10,000), % of the bare skeleton", 100.0 * ours / bare, "≥ 50"),
+        ("the same beside a plain queue, %", 100.0 * ours / plain, ""),
         ("F(10,000) while somebody looks, % slower", watched, "≤ 5"),
     ];
     match celery.map(measure_celery) {

@@ -23,16 +23,26 @@ const BYTES: usize = 600;
 
 const DAY_MILLIS: i64 = 24 * 3_600 * 1_000;
 
+/// The queue that it goes through.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Through {
+    /// As the queue of our work is: with priorities, and messages that do not live for ever.
+    OneLikeOurs,
+    /// One that is durable, and nothing more.
+    APlainOne,
+}
+
 /// Messages per second: every item is one, and so is its arrival.
-pub async fn measure(address: &ClusterAddress, items: usize) -> Result<f64, anyhow::Error> {
+pub async fn measure(address: &ClusterAddress, items: usize, through: Through) -> Result<f64, anyhow::Error> {
     let connection = Connection::connect(&address.amqp, ConnectionProperties::default()).await?;
     let channel = connection.create_channel().await?;
     channel.confirm_select(ConfirmSelectOptions::default()).await?;
     let queue = QueueDeclareOptions { durable: true, auto_delete: true, ..QueueDeclareOptions::default() };
-    // As the queue of our work is: with priorities, and messages that do not live for ever.
     let mut arguments = FieldTable::default();
-    arguments.insert("x-max-priority".into(), AMQPValue::LongInt(10));
-    arguments.insert("x-message-ttl".into(), AMQPValue::LongLongInt(DAY_MILLIS));
+    if through == Through::OneLikeOurs {
+        arguments.insert("x-max-priority".into(), AMQPValue::LongInt(10));
+        arguments.insert("x-message-ttl".into(), AMQPValue::LongLongInt(DAY_MILLIS));
+    }
     // The broker names it: one of the same name may still be on its way out.
     let queue = channel.queue_declare("".into(), queue, arguments).await?.name().clone();
     let redis = redis::Client::open(address.redis.as_str())?.get_multiplexed_async_connection().await?;
