@@ -49,6 +49,8 @@ pub struct Post {
 struct Channels {
     connection: Connection,
     confirmed: Channel,
+    /// Held while letters are handed over to it.
+    turn: Mutex<()>,
     /// For what may be lost without harm.
     loose: Channel,
 }
@@ -88,21 +90,20 @@ impl Post {
             return Ok(());
         }
         let channels = self.channels().await?;
-        for letter in letters {
-            let sent = self.publish(&channels.loose, letter, false).await;
-            self.mind(&channels, sent).await?;
-        }
+        let sent = self.hand_over(&channels.loose, letters, false).await;
+        self.mind(&channels, sent).await?;
         Ok(())
     }
 
     async fn send_unit(&self, letters: &[Letter]) -> Result<(), ClusterError> {
         let channels = self.channels().await?;
         let sent = async {
-            let mut confirmations = Vec::with_capacity(letters.len());
-            for letter in letters {
-                confirmations.push(self.publish(&channels.confirmed, letter, true).await?);
-            }
-            try_join_all(confirmations).await
+            let handed_over = {
+                // The broker confirms by number, and letters are numbered as they are handed over.
+                let _turn = channels.turn.lock().await;
+                self.hand_over(&channels.confirmed, letters, true).await?
+            };
+            try_join_all(handed_over).await
         };
         let sent = tokio::time::timeout(PATIENCE, sent).await;
         let late = |_| ClusterError::NotConfirmed(format!("{} messages in time", letters.len()));
@@ -123,6 +124,16 @@ impl Post {
             }
         }
         Ok(())
+    }
+
+    /// All at once: each of them waits until it is written to the socket, and what waits together is written together.
+    async fn hand_over(
+        &self,
+        channel: &Channel,
+        letters: &[Letter],
+        mandatory: bool,
+    ) -> Result<Vec<PublisherConfirm>, lapin::Error> {
+        try_join_all(letters.iter().map(|letter| self.publish(channel, letter, mandatory))).await
     }
 
     async fn publish(
@@ -174,7 +185,7 @@ impl Post {
         self.topology.declare(&confirmed).await?;
         confirmed.confirm_select(ConfirmSelectOptions::default()).await?;
         let loose = connection.create_channel().await?;
-        let opened = Arc::new(Channels { connection, confirmed, loose });
+        let opened = Arc::new(Channels { connection, confirmed, turn: Mutex::default(), loose });
         *channels = Some(Arc::clone(&opened));
         Ok(opened)
     }

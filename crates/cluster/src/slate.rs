@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use futures::future::join_all;
 use lapin::{Acker, message::Delivery, options::BasicAckOptions};
 use tokio::sync::Mutex as AsyncMutex;
 
@@ -53,15 +54,14 @@ impl Slate {
         done.sort_unstable_by_key(|(number, _)| *number);
         let numbers: Vec<u64> = done.iter().map(|(number, _)| *number).collect();
         let first = all_before(&mut lock(&self.open), &numbers);
-        for (place, (_, acker)) in done.into_iter().enumerate() {
-            if place + 1 < first {
-                continue;
-            }
+        let words = done.iter().enumerate().skip(first.saturating_sub(1)).map(async |(place, (_, acker))| {
             let options = BasicAckOptions { multiple: place + 1 == first };
             if let Err(error) = acker.ack(options).await {
                 tracing::debug!(%error, "a message could not be acknowledged");
             }
-        }
+        });
+        // Together, so that they are written to the socket together.
+        join_all(words).await;
     }
 }
 

@@ -55,11 +55,9 @@ pub async fn measure(address: &ClusterAddress, items: usize, through: Through) -
     let began = tokio::time::Instant::now();
     let body = vec![b'i'; BYTES];
     for first in (0..items).step_by(WINDOW) {
-        let mut confirmations = Vec::with_capacity(WINDOW);
-        for _ in first..items.min(first + WINDOW) {
-            confirmations.push(publish(&channel, &queue, &body).await?);
-        }
-        try_join_all(confirmations).await?;
+        let window = first..items.min(first + WINDOW);
+        let handed_over = try_join_all(window.map(|_| publish(&channel, &queue, &body))).await?;
+        try_join_all(handed_over).await?;
     }
     for _ in 0..items {
         tokio::select! {
