@@ -2,13 +2,20 @@
 //! is not stuck is not complained of.
 
 use observer::{Dialect, rune::Rune};
-use protocol::{Event, ExecutionView, Fact, Finding, Gap, MissingPart, NodeState, QueueView, Rule};
+use protocol::{
+    Event, ExecutionView, Fact, Finding, Gap, MissingPart, NodeState, QueueView, Request, Response, Rule,
+};
 use recording::ViewFold;
-use runeglass_tests::rune_cluster::{
-    Kept, Keys, Published, RuneCluster, hear,
-    workflows::{condition, fan_out, gather, http, items, log, merge, split, trigger, wait, workflow},
+use runeglass_tests::{
+    clustered::Servers,
+    rune_cluster::{
+        Kept, Keys, Live, Published, RuneCluster, hear,
+        workflows::{condition, fan_out, gather, http, items, log, merge, split, trigger, wait, workflow},
+    },
+    watched::{Looking, connection},
 };
 use serde_json::{Value, json};
+use session::Keep;
 
 const MINUTE: i64 = 60_000;
 
@@ -244,6 +251,22 @@ async fn a_merge_that_was_stuck_before_we_came_is_listed() {
 }
 
 #[tokio::test]
+async fn a_workflow_that_is_heard_of_at_once_is_known_too() {
+    let mut kept = Kept::start().await;
+    let old = hung("old");
+    kept.hold(&old.keys).await;
+    let now = old.now_millis();
+    let mut rune = listener();
+    kept.look(&mut rune, now).await;
+    kept.look(&mut rune, now + 6_000).await;
+    // Nobody has looked into its join since it was taken up.
+    hear(&mut rune, hung("new").published());
+    kept.look(&mut rune, now + 7_000).await;
+    let again = kept.look(&mut rune, now + 8_000).await;
+    assert_eq!(view_of(&again).summary.workflow_id.as_str(), "7");
+}
+
+#[tokio::test]
 async fn an_aggregator_that_was_stuck_before_we_came_is_listed() {
     let mut kept = Kept::start().await;
     let mut cluster = RuneCluster::new();
@@ -254,7 +277,7 @@ async fn an_aggregator_that_was_stuck_before_we_came_is_listed() {
     let mut rune = listener();
     kept.look(&mut rune, now).await;
     let view = view_of(&kept.look(&mut rune, now + 6_000).await);
-    let progress = view.nodes["what gathers s"].progress.expect("it says how far it is");
+    let progress = view.nodes["s-gathered"].progress.expect("it says how far it is");
     assert_eq!((progress.arrived, progress.expected), (2, 3));
     kept.look(&mut rune, now + 7_000).await;
     let found = stuck(&rune, now + 3 * MINUTE);
@@ -327,4 +350,41 @@ async fn of_very_many_some_are_listed_and_the_others_counted() {
         listed.extend(events.into_iter().map(|event| event.execution_id));
     }
     assert_eq!((listed.len(), rune.passed_over()), (200, 50));
+}
+
+/// When an execution began by its timeline, which is worked out from its events and kept.
+async fn began(looking: &Looking, id: &str) -> i64 {
+    match looking.0.call(Request::Timeline { execution_id: id.into() }).await {
+        Ok(Response::Timeline(timeline)) => timeline.started_at,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_lists_what_only_redis_tells_of_and_tells_it_anew() {
+    let servers = Servers::start();
+    let mut live = Live::connect(&servers.rabbit.url, &servers.redis.url).await;
+    live.write(&hung("old").keys).await;
+    let looking = Looking::open(Keep::Nowhere).await;
+    looking.attach(connection(&servers, ""), false).await;
+    let waits = |view: &ExecutionView| view.nodes["m"].state == NodeState::WaitingBarrier;
+    let view = looking.until("old", waits).await;
+    assert!(!view.nodes.contains_key("no") && view.summary.observed.as_ref().expect("observed").joined_late);
+    assert_eq!(began(&looking, "old").await, view.summary.started_at);
+    // Another execution of the workflow is heard of.
+    let mut other = RuneCluster::new();
+    other.start("new", &choice(), Some(json!({"n": 9})));
+    other.run();
+    live.publish(other.published()).await;
+    live.add(&other.keys).await;
+    let view = looking.until("old", |view| view.nodes.contains_key("no") && waits(view)).await;
+    assert_eq!(view.summary.workflow_id.as_str(), "7");
+    assert_eq!(view.nodes["c"].state, NodeState::Idle, "it is not said to be under way");
+    assert_eq!(
+        began(&looking, "old").await,
+        view.summary.started_at,
+        "what was made of it before is forgotten"
+    );
+    looking.0.call(Request::Detach).await.expect("detached");
+    assert!(looking.view("old").await.is_none(), "it was here in passing");
 }

@@ -133,7 +133,8 @@ impl Rune {
                 (Guess::Outline, WorkflowId::from(late.execution.as_str()), Arc::new(outline))
             }
         };
-        let beginning = Beginning { definition, cluster: self.cluster.clone(), joined_late: true };
+        let cluster = self.cluster.clone();
+        let beginning = Beginning { definition, cluster, joined_late: true, passes_trigger: false };
         let start = Start { node: None, frames: &[], context: None };
         let id = ExecutionId::from(late.execution.as_str());
         let mut execution = Execution::begin(beginning, id, workflow_id, &start, now);
@@ -145,17 +146,24 @@ impl Rune {
 
     /// A definition that was not known may tell what an execution is made of.
     pub(super) fn compare_late(&mut self, now: Millis) -> Vec<Event> {
-        if std::mem::replace(&mut self.compared, self.definitions.changes()) == self.definitions.changes() {
+        let changes = self.definitions.changes();
+        if self.compared == changes {
             return Vec::new();
         }
         let is_outline = |execution: &&Execution| execution.guess == Some(Guess::Outline) && !execution.ended;
         let outlines: Vec<ExecutionId> =
             self.executions.values().filter(is_outline).map(|execution| execution.id.clone()).collect();
         let mut events = Vec::new();
+        self.compared = changes;
         for id in outlines {
             let late = self.redis.unopened_of(id.as_str());
+            if late.joins.is_empty() {
+                // It was taken up a moment ago, and its joins were not looked into since.
+                self.compared = 0;
+                continue;
+            }
             let is_meant = |definition: &Definition| has_joins(&definition.graph, &late);
-            if !late.joins.is_empty() && self.definitions.only(is_meant).is_some() {
+            if self.definitions.only(is_meant).is_some() {
                 self.remove(&id);
                 events.extend(self.begin_late(&late, now));
             }
@@ -250,9 +258,9 @@ fn has_joins(graph: &Graph, late: &Late) -> bool {
 fn outline(late: &Late) -> Value {
     let (mut nodes, mut edges) = (Vec::new(), Vec::new());
     let mut names = BTreeSet::new();
-    let mut node = |id: &str, kind: &str| {
+    let mut node = |id: &str, name: &str, kind: &str| {
         if names.insert(id.to_owned()) {
-            nodes.push(json!({"id": id, "name": id, "type": kind}));
+            nodes.push(json!({"id": id, "name": name, "type": kind}));
         }
     };
     let mut edge = |from: &str, to: &str| {
@@ -261,20 +269,22 @@ fn outline(late: &Late) -> Value {
     for (join, kept) in &late.joins {
         match join {
             Wanted::Items { split, .. } => {
-                let (inside, gathers) = (format!("inside of {split}"), format!("what gathers {split}"));
-                node(split, "split");
-                node(&inside, "unknown");
-                node(&gathers, "aggregator");
+                let (inside, gathers) = (format!("{split}-inside"), format!("{split}-gathered"));
+                node(split, split, "split");
+                node(&inside, &format!("what is inside of {split}"), "unknown");
+                node(&gathers, &format!("what gathers {split}"), "aggregator");
                 edge(split, &inside);
                 edge(&inside, &gathers);
             }
             Wanted::Branches { merge, .. } => {
-                let unknown = format!("not known, in front of {merge}");
-                node(merge, "merge");
-                for parent in kept.arrivals.iter().map(String::as_str).chain([unknown.as_str()]) {
-                    node(parent, "unknown");
+                let unknown = format!("{merge}-unknown");
+                node(merge, merge, "merge");
+                node(&unknown, &format!("somewhere else in front of {merge}"), "unknown");
+                for parent in &kept.arrivals {
+                    node(parent, parent, "unknown");
                     edge(parent, merge);
                 }
+                edge(&unknown, merge);
             }
         }
     }

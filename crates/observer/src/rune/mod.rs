@@ -199,7 +199,8 @@ impl Rune {
         let joined_late = late || self.strangers.contains_key(id);
         let context: Option<Value> =
             work.accumulated_context.and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let beginning = Beginning { definition, cluster: self.cluster.clone(), joined_late };
+        let beginning =
+            Beginning { definition, cluster: self.cluster.clone(), joined_late, passes_trigger: true };
         let start =
             Start { node: Some(&work.current_node), frames: &work.lineage_stack, context: context.as_ref() };
         let execution = Execution::begin(beginning, id.clone(), workflow_id, &start, heard);
@@ -287,7 +288,12 @@ impl Rune {
                 }
                 continue;
             };
-            let beginning = Beginning { definition, cluster: self.cluster.clone(), joined_late: true };
+            let beginning = Beginning {
+                definition,
+                cluster: self.cluster.clone(),
+                joined_late: true,
+                passes_trigger: true,
+            };
             let start = Start { node: None, frames: &[], context: None };
             let execution = Execution::begin(beginning, id.clone(), workflow_id, &start, stranger.since);
             events.extend(self.keep(execution, now));
