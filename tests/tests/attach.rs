@@ -129,9 +129,12 @@ async fn what_runs_there_is_seen_here_and_belongs_to_nobody_here() {
     looking.0.call(Request::Detach).await.expect("detached");
     assert!(looking.view("during").await.is_none());
     assert!(looking.view("resting").await.is_none());
-    looking.attach(connection(&servers, "see."), true).await;
+    looking.attach(connection(&servers, "see."), false).await;
     looking.until_ended("during").await;
     looking.until("resting", |view| view.nodes["rest"].counts.waiting == 1).await;
+    for on in [true, false, true] {
+        looking.0.call(Request::KeepObserved { on }).await.expect("decided");
+    }
     looking.0.call(Request::Detach).await.expect("detached");
     assert!(looking.view("during").await.is_some());
     looking.0.close().await.expect("closed");

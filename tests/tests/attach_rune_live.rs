@@ -9,46 +9,16 @@ use lapin::{
     types::FieldTable,
 };
 use observer::{Dialect, Heard, Reader, rune::Rune};
-use protocol::{Event, ExecutionPhase, Fact, MissingPart, NodeState, Rule};
+use protocol::{ExecutionPhase, Fact, MissingPart, NodeState, Rule};
 use recording::ViewFold;
 use runeglass_tests::{
     rune_cluster::{
-        Key, Keys, Live, Published, RuneCluster,
+        Kept, Key, Keys, Live, RuneCluster, hear,
         workflows::{condition, fan_out, http, items, log, merge, trigger, wait, workflow},
     },
     servers::{RabbitMq, Redis},
 };
 use serde_json::json;
-
-fn hear(rune: &mut Rune, messages: &[Published]) -> Vec<Event> {
-    let heard = |message: &Published| Heard {
-        at: message.at,
-        routing_key: message.routing_key.to_owned(),
-        body: message.body.clone().into_bytes(),
-    };
-    messages.iter().flat_map(|message| rune.hear(&heard(message)).events).collect()
-}
-
-/// Redis with nothing in it, somebody who writes the keys of a cluster, and a reader.
-struct Kept {
-    _server: Redis,
-    write: redis::aio::MultiplexedConnection,
-    reader: Reader,
-}
-
-impl Kept {
-    async fn start() -> Self {
-        let server = Redis::start();
-        let client = redis::Client::open(server.url.as_str()).expect("an address");
-        let write = client.get_multiplexed_async_connection().await.expect("Redis answers");
-        let reader = Reader::connect(&server.url).await.expect("a reader");
-        Self { _server: server, write, reader }
-    }
-
-    async fn hold(&mut self, keys: &Keys) {
-        Live::write_to(&mut self.write, keys).await;
-    }
-}
 
 #[tokio::test]
 async fn redis_names_the_items_that_are_missing() {

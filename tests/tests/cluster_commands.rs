@@ -1,7 +1,9 @@
 //! The cluster from the command line: workers, executions, a master.
 
 use std::{
-    process::{Child, Command, Stdio},
+    fs,
+    io::{BufRead, BufReader, Read},
+    process::{Child, ChildStderr, Command, Stdio},
     thread,
     time::Duration,
 };
@@ -27,6 +29,35 @@ impl Drop for Going {
     fn drop(&mut self) {
         drop(self.0.kill());
         drop(self.0.wait());
+    }
+}
+
+/// A worker that has begun to work, and what it says on stderr.
+struct Heard {
+    worker: Going,
+    stderr: BufReader<ChildStderr>,
+}
+
+impl Heard {
+    fn working(servers: &Servers) -> Self {
+        let mut command = on_cluster(servers, "worker", &["--stop-wait", "2"]);
+        let spawned = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn();
+        let mut worker = Going(spawned.expect("it starts"));
+        let mut stderr = BufReader::new(worker.0.stderr.take().expect("it is heard"));
+        let mut line = String::new();
+        while !line.starts_with("working") {
+            line.clear();
+            assert_ne!(stderr.read_line(&mut line).expect("text"), 0, "it ended before it worked");
+        }
+        Self { worker, stderr }
+    }
+
+    /// As the system ends a service; how it ends, and what it has said.
+    fn terminate(mut self) -> (Option<i32>, String) {
+        signal("-TERM", &self.worker.0.id().to_string());
+        let mut said = String::new();
+        self.stderr.read_to_string(&mut said).expect("text");
+        (self.worker.0.wait().expect("it ends").code(), said)
     }
 }
 
@@ -98,4 +129,35 @@ fn absent_servers_are_a_clear_message_and_exit_3() {
     assert!(ran.stderr.contains("Redis: "), "{}", ran.stderr);
     assert!(ran.stderr.contains("trying again in 0.5 s"), "{}", ran.stderr);
     assert!(ran.stderr.contains("check the address"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_worker_whose_servers_are_gone_stops_in_time_and_says_what_it_leaves() {
+    let servers = Servers::start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let slow = folder.path().join("slow.json");
+    let definition = r#"{"nodes": [{"id": "start", "type": "trigger"},
+        {"id": "work", "type": "simulate", "parameters": {"latency_ms": 3000}}],
+        "edges": [{"id": "1", "src": "start", "dst": "work"}]}"#;
+    fs::write(&slow, definition).expect("written");
+    let busy = Heard::working(&servers);
+    let started = run(&mut on_cluster(&servers, "run", &[slow.to_str().expect("a name"), "--detach"]));
+    assert_eq!(started.code, Some(0), "{}", started.stderr);
+    let id = started.stdout.trim().to_owned();
+    let client = redis::Client::open(servers.redis.url.as_str()).expect("an address");
+    let mut asking = client.get_connection().expect("connects");
+    until("it was in hand", || {
+        let leases = redis::cmd("HLEN").arg(format!("exec:{{{id}}}:leases")).query::<usize>(&mut asking);
+        leases.expect("a number") > 0
+    });
+    let idle = Heard::working(&servers);
+    drop(servers);
+
+    let (code, said) = busy.terminate();
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("finishing what is in hand"), "{said}");
+    assert!(said.contains(&format!("1 message in hand left unfinished, of {id}")), "{said}");
+    assert!(said.contains("nothing is lost"), "{said}");
+    let (code, said) = idle.terminate();
+    assert_eq!(code, Some(0), "nothing was in hand: {said}");
 }

@@ -144,6 +144,7 @@ struct Told {
     troubles: BTreeSet<String>,
     dialect: Option<ClusterDialect>,
     gaps: usize,
+    passed_over: u64,
 }
 
 impl Told {
@@ -165,6 +166,7 @@ impl Told {
             troubles: BTreeSet::new(),
             dialect: None,
             gaps: 0,
+            passed_over: 0,
         }
     }
 
@@ -247,6 +249,10 @@ impl Told {
             self.line(&format!("· gap: {}", plain(&gap.why)))?;
         }
         self.gaps = view.gaps.len();
+        if view.passed_over > 0 && self.passed_over == 0 {
+            self.line("· there are more executions than can be followed; those that are not are counted, and not listed")?;
+        }
+        self.passed_over = view.passed_over;
         self.show(view);
         Ok(())
     }
@@ -277,6 +283,9 @@ impl Told {
         let Some(view) = view.filter(|_| !self.json) else { return Ok(()) };
         let mut line = format!("left: {} messages heard, {} dropped", view.heard, view.dropped);
         line.push_str(&format!(", {} executions ended, {} go on", self.ended, self.running.len()));
+        if view.passed_over > 0 {
+            line.push_str(&format!(", {} not listed: there were too many", view.passed_over));
+        }
         if !view.findings.is_empty() {
             line.push_str(&format!(", {} things wrong", view.findings.len()));
         }

@@ -87,6 +87,10 @@ pub struct WorkerArguments {
     /// Seconds for which the facts of an execution stay in Redis after its end, unless a master has kept them.
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     keep: u32,
+    /// Seconds for which servers that are gone are waited for once the worker is to stop. What is in hand then comes back
+    /// to other workers, and the exit code is 3.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    stop_wait: u32,
     /// Answer /health and /metrics on this port of this machine.
     #[arg(long, value_name = "PORT")]
     metrics: Option<u16>,
@@ -108,6 +112,7 @@ pub async fn worker(arguments: WorkerArguments) -> Result<Outcome, CommandError>
         prefetch,
         lease: Millis::from(arguments.lease) * 1_000,
         keep: Millis::from(arguments.keep) * 1_000,
+        parting: Duration::from_secs(arguments.stop_wait.into()),
     };
     let reach = arguments.reach.reach(AddressPolicy::Any);
     let worker =

@@ -19,7 +19,6 @@ use tokio::sync::{Mutex as AsyncMutex, MutexGuard, OnceCell, oneshot, watch};
 
 use crate::{
     ClusterError,
-    insist::insist,
     log::{Appended, CHUNK, Log, Step},
     replica::Replica,
 };
@@ -160,12 +159,13 @@ impl Execution {
 
     /// Appends a step, however long that takes.
     async fn append(&self, what: &str, position: u64, step: &Step) -> Result<Appended, ClusterError> {
-        insist(what, || async {
-            let appended = self.log.append(&self.id, position, step).await;
-            self.uncertain.fetch_or(appended.is_err(), Ordering::SeqCst);
-            appended
-        })
-        .await
+        self.log
+            .insist(what, || async {
+                let appended = self.log.append(&self.id, position, step).await;
+                self.uncertain.fetch_or(appended.is_err(), Ordering::SeqCst);
+                appended
+            })
+            .await
     }
 
     /// Notes how far the log is; true if it was there at the last look already.
@@ -212,12 +212,13 @@ impl Execution {
     pub async fn catch_up(&self, replica: &mut Replica) -> Result<(), ClusterError> {
         loop {
             let behind = replica.ledger.position();
-            let events = insist("read the log", || self.log.read(&self.id, behind)).await?;
+            let events = self.log.insist("read the log", || self.log.read(&self.id, behind)).await?;
             let (complete, nothing) = (events.len() < CHUNK, events.is_empty());
             replica.follow(events)?;
             if nothing {
                 // Nothing new, or it is over and its facts are not kept any more.
-                let standing = insist("ask for an execution", || self.log.standing(&self.id)).await?;
+                let standing =
+                    self.log.insist("ask for an execution", || self.log.standing(&self.id)).await?;
                 if standing.is_none_or(|standing| standing.ended) {
                     self.stop();
                 }

@@ -21,12 +21,13 @@ mod wire;
 mod worker;
 
 pub use client::{Client, Follower};
+pub use insist::Patience;
 pub use log::{Appended, Log, Standing, Step};
 pub use looks::Looks;
 pub use master::{Group, Master};
 pub use post::{Letter, Post};
 pub use topology::{Delay, Kind, Queue, Topology};
-pub use worker::{ControlRole, Worker, WorkerOptions};
+pub use worker::{ControlRole, Left, Worker, WorkerOptions};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
@@ -50,6 +51,8 @@ pub enum ClusterError {
     Unknown(protocol::ExecutionId),
     #[error("{0}")]
     Refused(String),
+    #[error("asked to stop, and could not {what} for {limit:?}: {why}")]
+    GaveUp { what: String, limit: std::time::Duration, why: String },
 }
 
 impl ClusterError {

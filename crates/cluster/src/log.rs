@@ -10,7 +10,7 @@ use redis::{
     aio::{ConnectionManager, ConnectionManagerConfig},
 };
 
-use crate::ClusterError;
+use crate::{ClusterError, insist::Patience};
 
 /// Larger payloads are stored once, under the hash of their content.
 pub const INLINE_BYTES: usize = 1_024;
@@ -40,6 +40,7 @@ pub struct Log {
     fire: Script,
     /// How long facts and payloads are kept once the execution has ended, for those who follow it.
     afterwards: Millis,
+    patience: Patience,
 }
 
 /// One step of an execution.
@@ -88,7 +89,25 @@ impl Log {
             renew: Script::new(include_str!("scripts/renew.lua")),
             fire: Script::new(include_str!("scripts/fire.lua")),
             afterwards,
+            patience: Patience::default(),
         })
+    }
+
+    /// The same, insisting as long as this says.
+    pub fn with_patience(self, patience: &Patience) -> Self {
+        Self { patience: patience.clone(), ..self }
+    }
+
+    pub fn patience(&self) -> &Patience {
+        &self.patience
+    }
+
+    pub async fn insist<T, F: Future<Output = Result<T, ClusterError>>>(
+        &self,
+        what: &str,
+        attempt: impl FnMut() -> F,
+    ) -> Result<T, ClusterError> {
+        self.patience.insist(what, attempt).await
     }
 
     pub fn redis(&self) -> ConnectionManager {

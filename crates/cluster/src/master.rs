@@ -14,7 +14,6 @@ use tokio::{
 
 use crate::{
     ClusterError, Log, Queue, Topology,
-    insist::insist,
     log::CHUNK,
     post::{self, Arrived},
     replica::Replica,
@@ -88,7 +87,7 @@ impl Master {
     /// The facts of the group are safe.
     pub async fn kept(&mut self, group: Group) -> Result<(), ClusterError> {
         for id in group.ended {
-            insist("forget what is kept elsewhere", || self.log.forget(&id)).await?;
+            self.log.insist("forget what is kept elsewhere", || self.log.forget(&id)).await?;
         }
         join_all(group.debts.into_iter().map(Debt::settle)).await;
         Ok(())
@@ -97,7 +96,7 @@ impl Master {
     async fn read(&mut self, id: &ExecutionId, group: &mut Group) -> Result<(), ClusterError> {
         loop {
             let behind = self.going_on.get(id).map_or(0, |replica| replica.ledger.position());
-            let found = insist("read the log", || self.log.read(id, behind)).await?;
+            let found = self.log.insist("read the log", || self.log.read(id, behind)).await?;
             if found.is_empty() {
                 return Ok(());
             }

@@ -13,7 +13,7 @@ use tokio::sync::{Mutex, mpsc, watch};
 
 use crate::{
     ClusterError, Queue, Topology,
-    insist::insist,
+    insist::Patience,
     slate::{Debt, Slate},
 };
 
@@ -44,6 +44,7 @@ pub struct Post {
     url: String,
     topology: Topology,
     channels: Mutex<Option<Arc<Channels>>>,
+    patience: Patience,
 }
 
 struct Channels {
@@ -57,9 +58,15 @@ struct Channels {
 
 impl Post {
     pub async fn open(url: &str, topology: Topology) -> Result<Self, ClusterError> {
-        let post = Self { url: url.to_owned(), topology, channels: Mutex::default() };
+        let post =
+            Self { url: url.to_owned(), topology, channels: Mutex::default(), patience: Patience::default() };
         post.channels().await?;
         Ok(post)
+    }
+
+    /// The same, insisting as long as this says.
+    pub fn with_patience(self, patience: &Patience) -> Self {
+        Self { patience: patience.clone(), ..self }
     }
 
     pub fn topology(&self) -> &Topology {
@@ -79,7 +86,7 @@ impl Post {
     /// Returns when the broker has all of them safe, however long that takes.
     pub async fn send(&self, letters: &[Letter]) -> Result<(), ClusterError> {
         for unit in letters.chunks(UNIT) {
-            insist("send messages", || self.send_unit(unit)).await?;
+            self.patience.insist("send messages", || self.send_unit(unit)).await?;
         }
         Ok(())
     }
@@ -207,8 +214,10 @@ pub async fn receive(
     inbox: mpsc::Sender<Arrived>,
     mut closed: watch::Receiver<bool>,
 ) -> Result<(), ClusterError> {
+    // It ends when it is closed, so it needs no other limit.
+    let patience = Patience::default();
     loop {
-        let opened = insist("receive messages", || consume(&url, &topology, queues, prefetch));
+        let opened = patience.insist("receive messages", || consume(&url, &topology, queues, prefetch));
         let (connection, consumers) = tokio::select! {
             opened = opened => opened?,
             () = is_closed(&mut closed) => return Ok(()),

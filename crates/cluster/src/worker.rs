@@ -7,11 +7,12 @@ mod control;
 mod look;
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap, HashSet},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use engine::Again;
@@ -28,7 +29,7 @@ use crate::{
     ClusterError, Log, Looks, Post, Queue, Topology,
     desk::Desk,
     execution::{Execution, Wish, Written},
-    insist::insist,
+    insist::Patience,
     post::{self, Arrived},
     slate::Debt,
 };
@@ -55,6 +56,8 @@ pub struct WorkerOptions {
     pub silence: Millis,
     /// How long facts are kept after the end, for those who follow.
     pub afterwards: Millis,
+    /// How long servers that are gone are waited for once the worker is asked to stop.
+    pub parting: Duration,
 }
 
 impl WorkerOptions {
@@ -70,6 +73,7 @@ impl WorkerOptions {
             poll: Some(500),
             silence: 15_000,
             afterwards: 600_000,
+            parting: Duration::from_secs(30),
         }
     }
 }
@@ -80,6 +84,8 @@ pub struct Worker {
     inbox: AsyncMutex<mpsc::Receiver<Arrived>>,
     executions: Mutex<HashMap<ExecutionId, Arc<OnceCell<Arc<Execution>>>>>,
     in_hand: Mutex<HashMap<(ExecutionId, MessageId), InHand>>,
+    /// Messages of which is written what came of them, and which are not let go yet.
+    parting: Mutex<HashSet<(ExecutionId, MessageId)>>,
     /// The moment of the next look, as far as we know.
     next_look: AtomicI64,
     /// Rings for the one task that keeps time; a ring while it looks elsewhere is kept for it.
@@ -90,6 +96,14 @@ pub struct Worker {
     closed: watch::Sender<bool>,
     /// What goes on beside the line; ends with the worker.
     beside: Mutex<JoinSet<()>>,
+}
+
+/// What was in hand and is not finished. Nothing of it is lost: the broker hands the messages out again, and the log says
+/// how far each of them got.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    pub messages: usize,
+    pub executions: BTreeSet<ExecutionId>,
 }
 
 struct InHand {
@@ -103,13 +117,15 @@ struct InHand {
 
 impl Worker {
     pub async fn open(options: WorkerOptions) -> Result<Arc<Self>, ClusterError> {
+        let patience = Patience::default();
         let log = Log::connect(&options.redis, options.topology.prefix(), options.afterwards).await?;
+        let log = log.with_patience(&patience);
         options.clock.set(log.now().await?);
         if log.persists().await == Some(false) {
             tracing::warn!("this Redis keeps nothing on disk: what is under way is lost when it stops");
         }
         let desk = Desk {
-            post: Post::open(&options.amqp, options.topology.clone()).await?,
+            post: Post::open(&options.amqp, options.topology.clone()).await?.with_patience(&patience),
             looks: Looks::new(&log),
             log,
             clock: options.clock.clone(),
@@ -132,6 +148,7 @@ impl Worker {
             inbox: AsyncMutex::new(inbox),
             executions: Mutex::default(),
             in_hand: Mutex::default(),
+            parting: Mutex::default(),
             next_look: AtomicI64::new(Millis::MAX),
             timers: Notify::new(),
             rung: AtomicBool::new(false),
@@ -154,10 +171,22 @@ impl Worker {
         Ok(worker)
     }
 
-    /// Takes no more messages. Those in hand are finished by the line.
+    /// Takes no more messages. Those in hand are finished by the line; servers that are gone are waited for only a while.
     pub fn close(&self) {
+        self.desk.log.patience().stop_after(self.options.parting);
         self.closed.send_replace(true);
         self.timers.notify_one();
+    }
+
+    /// What a worker that did not get to its end leaves to others; `None` where it has not given up on its servers.
+    pub fn left(&self) -> Option<Left> {
+        if !self.desk.log.patience().has_given_up() {
+            return None;
+        }
+        let in_hand: Vec<_> = lock(&self.in_hand).keys().cloned().collect();
+        let messages: HashSet<_> = in_hand.into_iter().chain(lock(&self.parting).iter().cloned()).collect();
+        let executions = messages.iter().map(|(execution, _)| execution.clone()).collect();
+        Some(Left { messages: messages.len(), executions })
     }
 
     /// Goes on holding what takes a while, and hears of executions that have ended.
@@ -214,7 +243,7 @@ impl Worker {
                 && let Some(due) = written.next_due
             {
                 if execution.needs_look(due, self.desk.clock.now()) {
-                    insist("ask for a look", || self.desk.looks.ask(&execution.id, due)).await?;
+                    self.desk.insist("ask for a look", || self.desk.looks.ask(&execution.id, due)).await?;
                 }
                 self.look_by(due);
             }
@@ -242,6 +271,7 @@ impl Worker {
         let Some(execution) = execution else { return Ok(()) };
         let written = execution.write(wish).await?;
         // From here on it is not in hand: a rest may be over, and its message back, before this is published.
+        lock(&self.parting).insert(key.clone());
         let in_hand = lock(&self.in_hand).remove(&key);
         let nothing = written.is_none();
         match written {
@@ -256,6 +286,7 @@ impl Worker {
             // Somebody was faster, and publishes.
             None => {}
         }
+        lock(&self.parting).remove(&key);
         if let Some(in_hand) = in_hand {
             in_hand.debt.settle().await;
             if nothing && in_hand.resumed {

@@ -49,6 +49,9 @@ pub trait Dialect: Send {
     /// What the broker says about its queues, told whenever it was asked: some rules need it.
     fn queues(&mut self, _queues: &[QueueView], _now: Millis) {}
 
+    /// Since when everything that is said comes here; `None` while there is no connection.
+    fn listening(&mut self, _since: Option<Millis>) {}
+
     /// Something went by unseen, in a time that is over.
     fn missed(&mut self, _gap: &Gap, _now: Millis) -> News {
         News::default()

@@ -106,6 +106,7 @@ impl Observer {
             counters,
             queues: BTreeMap::new(),
             gaps: Gaps::default(),
+            listening_since: None,
             findings: Vec::new(),
             find_next: Instant::now(),
             sightings,
@@ -160,6 +161,8 @@ struct Looker {
     counters: Arc<Counters>,
     queues: BTreeMap<String, (QueueView, Millis)>,
     gaps: Gaps,
+    /// Since when the broker tells us everything.
+    listening_since: Option<Millis>,
     /// What was found wrong last, and when to look again.
     findings: Vec<Finding>,
     find_next: Instant,
@@ -373,6 +376,7 @@ impl Looker {
     async fn hear_of_queues(&mut self, hearing: &Hearing) {
         let now = self.moment();
         self.gaps.connected(hearing.connected, now);
+        self.listening_since = hearing.connected.then(|| self.listening_since.unwrap_or(now));
         if hearing.overflowed {
             self.gaps.overflowed(now);
         }
@@ -402,6 +406,7 @@ impl Looker {
         let queues: Vec<QueueView> = self.queues.values().map(|(queue, _)| queue.clone()).collect();
         if let Some(speaker) = &mut self.speaker {
             speaker.queues(&queues, now);
+            speaker.listening(self.listening_since);
         }
     }
 

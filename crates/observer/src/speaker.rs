@@ -77,6 +77,10 @@ impl Dialect for Speaker {
         pass!(self, it => it.queues(queues, now));
     }
 
+    fn listening(&mut self, since: Option<Millis>) {
+        pass!(self, it => it.listening(since));
+    }
+
     fn missed(&mut self, gap: &Gap, now: Millis) -> News {
         pass!(self, it => it.missed(gap, now))
     }

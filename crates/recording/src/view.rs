@@ -1,5 +1,6 @@
 //! What people see, folded from events: live, when looking back, and for a recording.
 
+mod parked;
 mod state;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -15,14 +16,14 @@ use protocol::{
 pub use state::ViewState;
 
 use crate::observed;
+use parked::Parked;
 
 /// Keeps the view of one execution up to date and remembers what has changed since the last patch.
 pub struct ViewFold {
     view: ExecutionView,
     graph: Graph,
     running: HashSet<MessageId>,
-    /// Resting firings by the moment they rest until.
-    parked: BTreeMap<NodeId, BTreeSet<(Millis, MessageId)>>,
+    parked: Parked,
     /// Firings whose last attempt failed.
     retrying: HashSet<MessageId>,
     /// Nodes that began before what sent them was heard of: what is only looked at comes in any order.
@@ -60,7 +61,7 @@ impl ViewFold {
             view,
             graph,
             running: HashSet::new(),
-            parked: BTreeMap::new(),
+            parked: Parked::default(),
             retrying: HashSet::new(),
             ahead: HashMap::new(),
             barriers: BTreeMap::new(),
@@ -163,11 +164,15 @@ impl ViewFold {
     }
 
     fn park(&mut self, firing: &Firing, due: Millis) {
-        self.parked.entry(firing.node_id.clone()).or_default().insert((due, firing.message_id.clone()));
+        let is_new = self.parked.rest(&firing.node_id, &firing.message_id, due);
+        let next = self.parked.next_of(&firing.node_id);
         self.change_node(&firing.node_id, |node| {
-            node.counts.running = node.counts.running.saturating_sub(1);
-            node.counts.waiting += 1;
-            node.due = Some(node.due.map_or(due, |earlier| earlier.min(due)));
+            // A moment that moves is still one rest.
+            if is_new {
+                node.counts.running = node.counts.running.saturating_sub(1);
+                node.counts.waiting += 1;
+            }
+            node.due = next;
         });
     }
 
@@ -184,13 +189,10 @@ impl ViewFold {
 
     /// A firing that rested goes on.
     fn unpark(&mut self, firing: &Firing) {
-        let Some(resting) = self.parked.get_mut(&firing.node_id) else { return };
-        let before = resting.len();
-        resting.retain(|(_, message)| *message != firing.message_id);
-        if resting.len() == before {
+        if !self.parked.go_on(&firing.node_id, &firing.message_id) {
             return;
         }
-        let due = resting.first().map(|(due, _)| *due);
+        let due = self.parked.next_of(&firing.node_id);
         let retried = self.retrying.remove(&firing.message_id);
         self.change_node(&firing.node_id, |node| {
             node.retrying -= usize::from(retried).min(node.retrying);
@@ -330,7 +332,7 @@ impl ViewFold {
         self.view.summary.ended_at = Some(at);
         self.view.summary.error = ended.error.clone();
         self.running.clear();
-        self.parked.clear();
+        self.parked = Parked::default();
         self.retrying.clear();
         self.barriers.clear();
         let unfinished = |node: &NodeView| {

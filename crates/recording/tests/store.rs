@@ -53,6 +53,33 @@ async fn a_large_payload_is_stored_once() {
 }
 
 #[tokio::test]
+async fn what_was_seen_is_kept_or_goes_without_being_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let store = Store::open(&path, Access::Write).await.unwrap();
+    for id in ["ours", "a", "b", "c"] {
+        store.append(&execution(id, 2, &json!(1))).await.unwrap();
+    }
+    let ids = async |store: &Store| -> Vec<String> {
+        let listed = store.executions(10).await.unwrap();
+        listed.iter().rev().map(|summary| summary.execution_id.to_string()).collect()
+    };
+    store.mark_observed(&["a".into()], false).await.unwrap();
+    store.mark_observed(&["b".into()], true).await.unwrap();
+    assert_eq!(store.remove_passing().await.unwrap(), ["a".into()]);
+    assert_eq!(ids(&store).await, ["ours", "b", "c"], "what was to be kept stays");
+    // What was kept before is none of those who look now.
+    store.mark_observed(&["c".into()], true).await.unwrap();
+    store.keep_observed(false).await.unwrap();
+    store.keep_observed(true).await.unwrap();
+    assert!(store.remove_passing().await.unwrap().is_empty());
+    store.mark_observed(&["c".into()], true).await.unwrap();
+    store.keep_observed(false).await.unwrap();
+    assert_eq!(store.remove_passing().await.unwrap(), ["c".into()]);
+    assert_eq!(ids(&store).await, ["ours", "b"]);
+}
+
+#[tokio::test]
 async fn a_failed_group_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&folder.path().join("store.db"), Access::Write).await.unwrap();

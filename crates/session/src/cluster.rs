@@ -2,7 +2,7 @@
 
 use std::{future::Future, sync::Arc, time::Duration};
 
-use cluster::{Client, ClusterError, Follower, Kind, Topology, Worker, WorkerOptions};
+use cluster::{Client, ClusterError, Follower, Kind, Left, Topology, Worker, WorkerOptions};
 use engine::Plan;
 use protocol::{ExecutionId, Millis, Payload, Problem, ProblemCode};
 use runtime::{Clock, Metrics, Workshop};
@@ -39,6 +39,8 @@ pub struct Effort {
     pub lease: Millis,
     /// How long facts are kept in Redis after the end, for those who follow.
     pub keep: Millis,
+    /// How long servers that are gone are waited for once the worker is to stop.
+    pub parting: Duration,
 }
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -81,6 +83,7 @@ impl ClusterWorker {
             lease: effort.lease,
             silence: effort.lease * 3 / 2,
             afterwards: effort.keep,
+            parting: effort.parting,
             clock: clock.clone(),
             ..WorkerOptions::new(&address.amqp, &address.redis, &name)
         };
@@ -92,13 +95,16 @@ impl ClusterWorker {
     /// Works until [`ClusterWorker::close`] is called and everything in hand is finished.
     pub async fn work(&self) -> Result<(), Problem> {
         let line = runtime::work(Arc::clone(&self.worker), self.workshop.clone(), self.concurrency);
-        line.await.map_err(|error| {
-            Problem::new(
+        let Err(error) = line.await else { return Ok(()) };
+        match self.worker.left() {
+            Some(left) if left.messages == 0 => Ok(()),
+            Some(left) => Err(left_behind(&left, &error.to_string())),
+            None => Err(Problem::new(
                 ProblemCode::Infrastructure,
                 error.to_string(),
                 "look at the servers and start it again",
-            )
-        })
+            )),
+        }
     }
 
     /// Takes no more messages.
@@ -109,6 +115,23 @@ impl ClusterWorker {
     pub fn metrics(&self) -> &Metrics {
         &self.workshop.metrics
     }
+}
+
+/// Executions that are named to somebody who reads what was left.
+const NAMED: usize = 5;
+
+fn left_behind(left: &Left, why: &str) -> Problem {
+    let named: Vec<&str> = left.executions.iter().take(NAMED).map(ExecutionId::as_str).collect();
+    let more = match left.executions.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let messages =
+        if left.messages == 1 { "1 message".to_owned() } else { format!("{} messages", left.messages) };
+    let message = format!("{why}; {messages} in hand left unfinished, of {}{more}", named.join(", "));
+    let hint = "nothing is lost: when the servers are back the messages come again, and the log says how far they got; \
+                see to the servers and start a worker";
+    Problem::new(ProblemCode::Infrastructure, message, hint)
 }
 
 /// Executions on a cluster.
@@ -160,7 +183,10 @@ pub fn from_cluster(error: &ClusterError) -> Problem {
             "the server has to show a certificate for this name from somebody this machine trusts; SSL_CERT_FILE names \
              a file of those to trust",
         ),
-        ClusterError::Broker(_) | ClusterError::Redis(_) | ClusterError::NotConfirmed(_) => (
+        ClusterError::Broker(_)
+        | ClusterError::Redis(_)
+        | ClusterError::NotConfirmed(_)
+        | ClusterError::GaveUp { .. } => (
             ProblemCode::Unreachable,
             "check the address, the user and the password, and that the server runs",
         ),

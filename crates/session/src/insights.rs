@@ -55,6 +55,12 @@ impl Insights {
         Self { store, kept: Mutex::new(Vec::new()), past: Mutex::new(None) }
     }
 
+    /// These are told anew from their beginning: what was made of them before counts no longer.
+    pub async fn forget(&self, executions: &[ExecutionId]) {
+        self.kept.lock().await.retain(|insight| !executions.contains(insight.execution_id()));
+        self.past.lock().await.take_if(|insight| executions.contains(insight.execution_id()));
+    }
+
     /// Asks about an execution as it is now, or as it was after some of its events.
     pub async fn ask<T>(
         &self,

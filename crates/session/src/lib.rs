@@ -119,7 +119,7 @@ pub struct Session {
     gate: Gate,
     holds: Arc<holds::Keeper>,
     live: Arc<Live>,
-    insights: Insights,
+    insights: Arc<Insights>,
     travelled: Travelled,
     library: Option<Arc<Library>>,
     metrics: Metrics,
@@ -195,7 +195,7 @@ impl Session {
     ) -> Self {
         let Kept { store, connections, temporary } = kept;
         Self {
-            insights: Insights::new(Arc::clone(&store)),
+            insights: Arc::new(Insights::new(Arc::clone(&store))),
             holds: holds::Keeper::start(&store, &gate),
             store,
             engine,

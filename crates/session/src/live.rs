@@ -155,12 +155,11 @@ impl Live {
     }
 
     /// Stops to follow executions that run elsewhere.
-    pub fn forget(&self, executions: &BTreeSet<ExecutionId>) {
+    pub fn forget_observed(&self) {
         let mut state = self.lock();
-        for id in executions {
-            state.folds.remove(id);
-            state.timers.remove(id);
-        }
+        state.folds.retain(|_, fold| fold.view().summary.observed.is_none());
+        let State { folds, timers, .. } = &mut *state;
+        timers.retain(|id, _| folds.contains_key(id));
     }
 
     pub fn cluster_changed(&self, view: Option<ClusterView>) {

@@ -6,6 +6,7 @@
 //! how a workflow should be run.
 
 mod encode;
+mod kept;
 mod keys;
 mod message;
 mod publish;
@@ -21,6 +22,7 @@ use std::{
 
 use serde_json::{Value, json};
 
+pub use kept::{Kept, hear};
 pub use keys::{Key, Keys};
 pub use message::{Frame, Message};
 pub use publish::Live;

@@ -13,6 +13,7 @@ import { Side } from '../shared/verdicts';
 import { openExecution } from '../state/actions';
 import { compare } from '../state/compare';
 import { useStore } from '../state/store';
+import { MOST_LISTED } from '../state/updates';
 
 /** More than anyone scrolls through; what is left out is counted. */
 const MOST_SHOWN = 200;
@@ -53,7 +54,10 @@ export function ExecutionList(): ReactElement {
         ))}
       </ul>
       {executions.length > MOST_SHOWN && (
-        <p className="library-more">{executions.length - MOST_SHOWN} older ones are not shown.</p>
+        <p className="library-more">
+          {executions.length < MOST_LISTED ? '' : 'More than '}
+          {executions.length - MOST_SHOWN} older ones are not shown.
+        </p>
       )}
     </section>
   );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { entry, nodeView, patch, summary, view } from '../testing/fixtures';
-import { reduceUpdates } from './updates';
+import { MOST_LISTED, reduceUpdates } from './updates';
 
 const empty = { workflows: [], executions: [], open: { type: 'nothing' as const }, heldChanges: 0 };
 
@@ -17,6 +17,18 @@ describe('reduceUpdates', () => {
     const done = summary({ phase: 'completed' });
     const { state } = reduceUpdates(before, [{ type: 'execution', data: patch(2, { summary: done }) }]);
     expect(state.executions.map((each) => each.phase)).toEqual(['running', 'completed']);
+  });
+
+  it('lets the oldest that have ended go when there is no end of them', () => {
+    const ended = (number: number) => summary({ execution_id: `e${number}`, phase: 'completed', ended_at: 1 });
+    const oldest = summary({ execution_id: 'goes on', ended_at: null });
+    const many = Array.from({ length: MOST_LISTED - 1 }, (_, number) => ended(number));
+    const late = summary({ execution_id: 'new', started_at: 5_000 });
+    const { state } = reduceUpdates({ ...empty, executions: [...many, oldest] }, [{ type: 'execution', data: patch(1, { execution_id: 'new', summary: late }) }]);
+    expect(state.executions).toHaveLength(MOST_LISTED);
+    expect(state.executions[0]?.execution_id).toBe('new');
+    expect(state.executions.at(-1)?.execution_id).toBe('goes on');
+    expect(state.executions.some((each) => each.execution_id === `e${MOST_LISTED - 2}`)).toBe(false);
   });
 
   it('applies patches to the open view', () => {

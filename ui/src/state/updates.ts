@@ -41,7 +41,10 @@ export function clusterAfter(before: ClusterView | null, updates: readonly Updat
   return news ? news.data : before;
 }
 
-/** Known executions stay where they are; new ones come first. */
+/** Executions that a page remembers: a cluster that is looked at for long has no end of them. */
+export const MOST_LISTED = 2_000;
+
+/** Known executions stay where they are; new ones come first, and of those that have ended the oldest go. */
 export function withSummaries(
   executions: ExecutionSummary[],
   summaries: readonly ExecutionSummary[],
@@ -54,7 +57,20 @@ export function withSummaries(
     return replacement ?? execution;
   });
   const fresh = [...latest.values()].sort((a, b) => b.started_at - a.started_at);
-  return [...fresh, ...known];
+  return withoutOldest([...fresh, ...known]);
+}
+
+function withoutOldest(executions: ExecutionSummary[]): ExecutionSummary[] {
+  let tooMany = executions.length - MOST_LISTED;
+  if (tooMany <= 0) return executions;
+  return executions
+    .toReversed()
+    .filter(({ ended_at }) => {
+      const goes = ended_at !== null && tooMany > 0;
+      if (goes) tooMany -= 1;
+      return !goes;
+    })
+    .toReversed();
 }
 
 function openAfter(open: State['open'], patches: ViewPatch[]): { open: State['open']; waiting: ViewPatch[] } {

@@ -11,7 +11,6 @@ use super::{InHand, Worker, lock};
 use crate::{
     ClusterError, Delay, Letter, Queue,
     execution::{Execution, Wish, unit_of},
-    insist::insist,
     post::Arrived,
     slate::Debt,
     wire::{self, Late, Ticket, Unfit, unfit},
@@ -71,6 +70,8 @@ impl Worker {
                 self.park_away(delivery, debt, &why).await?;
                 Ok(None)
             }
+            // Nobody takes it from us: it comes back when we are gone.
+            Err(error @ ClusterError::GaveUp { .. }) => Err(error),
             Err(error) => {
                 self.try_later(delivery, debt, &error).await?;
                 Ok(None)
@@ -163,19 +164,24 @@ impl Worker {
 
     /// Whether somebody is at it. A copy is not needed then: should that worker die, the silence is noticed.
     async fn is_held(&self, execution: &ExecutionId, message: &Message) -> Result<bool, ClusterError> {
-        let lease = insist("ask for a lease", || self.desk.log.lease(execution, &message.id)).await?;
+        let lease =
+            self.desk.insist("ask for a lease", || self.desk.log.lease(execution, &message.id)).await?;
         Ok(lease.is_some_and(|(_, until)| until > self.desk.clock.now()))
     }
 
     /// A message of an execution that has ended, or of which nothing is known.
     async fn judge_stranger(&self, id: &ExecutionId, unit: Option<&str>) -> Result<Verdict, ClusterError> {
-        if insist("ask for an execution", || self.desk.log.standing(id)).await?.is_none() {
+        if self.desk.insist("ask for an execution", || self.desk.log.standing(id)).await?.is_none() {
             let message = format!("nothing is known of the execution {id}; its state is lost");
             return Ok(Verdict::Park(unfit("STATE_LOST", message)));
         }
         // It may be the one that ended it and could not say so any more.
         if let Some(unit) = unit
-            && insist("ask what is published", || self.desk.log.unpublished(id, unit)).await?.is_some()
+            && self
+                .desk
+                .insist("ask what is published", || self.desk.log.unpublished(id, unit))
+                .await?
+                .is_some()
         {
             self.desk.complete_again(id).await?;
         }

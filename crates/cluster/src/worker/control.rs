@@ -8,7 +8,7 @@ use protocol::{Change, ControlError, ExecutionId, LineageKey, Millis, NodeId};
 use runtime::{Clock, LocalEngine, Start};
 
 use super::{Worker, WorkerOptions, lock};
-use crate::{ClusterError, Follower, Topology, execution::Wish, insist::insist, topology::PASSING_MILLIS};
+use crate::{ClusterError, Follower, Topology, execution::Wish, topology::PASSING_MILLIS};
 
 /// Messages the broker hands out ahead. What is held is not acknowledged, and must not keep the others away.
 const PREFETCH: u16 = 10_000;
@@ -152,6 +152,6 @@ impl Worker {
     /// Servers take away what was made for one run if nobody asks for it.
     async fn stay(&self) -> Result<(), ClusterError> {
         self.desk.post.declare().await?;
-        insist("keep the list of looks", || self.desk.looks.live_for(PASSING_MILLIS)).await
+        self.desk.insist("keep the list of looks", || self.desk.looks.live_for(PASSING_MILLIS)).await
     }
 }

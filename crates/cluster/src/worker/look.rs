@@ -9,7 +9,6 @@ use super::Worker;
 use crate::{
     ClusterError, Letter, Queue,
     execution::{Execution, Wish, unit_of},
-    insist::insist,
     replica::Replica,
     wire::Late,
 };
@@ -37,22 +36,22 @@ impl Worker {
     pub(super) async fn look_at_what_is_due(&self, now: Millis) -> Result<(), ClusterError> {
         let lease = now + self.options.lease;
         loop {
-            let claimed = insist("claim looks", || self.desk.looks.claim(now, lease)).await?;
+            let claimed = self.desk.insist("claim looks", || self.desk.looks.claim(now, lease)).await?;
             if claimed.is_empty() {
                 break;
             }
             for id in claimed {
                 let next = self.look_at(&id, now).await?;
-                insist("settle a look", || self.desk.looks.settle(&id, lease, next)).await?;
+                self.desk.insist("settle a look", || self.desk.looks.settle(&id, lease, next)).await?;
             }
         }
         // In this order: what is asked for meanwhile rings again.
         self.next_look.store(Millis::MAX, Ordering::SeqCst);
-        if let Some(next) = insist("ask for the next look", || self.desk.looks.next()).await? {
+        if let Some(next) = self.desk.insist("ask for the next look", || self.desk.looks.next()).await? {
             self.look_by(next);
         }
         if self.options.poll.is_some() {
-            self.desk.clock.set(insist("ask what time it is", || self.desk.log.now()).await?);
+            self.desk.clock.set(self.desk.insist("ask what time it is", || self.desk.log.now()).await?);
         }
         Ok(())
     }
@@ -112,7 +111,7 @@ impl Worker {
         let lease = self.options.lease;
         let word = format!("{} {}", self.desk.name, self.taken.fetch_add(1, Ordering::SeqCst));
         let take = || self.desk.log.take_timers(id, &timers, now, lease, &word);
-        let ours = insist("take timers", take).await?;
+        let ours = self.desk.insist("take timers", take).await?;
         // In the order of `timers`.
         let mut ours = ours.into_iter();
         found.rested.retain(|_| ours.next().unwrap_or(true));
@@ -149,7 +148,10 @@ impl Worker {
     async fn send_silent(&self, execution: &Execution, messages: Vec<Message>) -> Result<(), ClusterError> {
         let mut lost = Vec::new();
         for message in messages {
-            let lease = insist("ask for a lease", || self.desk.log.lease(&execution.id, &message.id)).await?;
+            let lease = self
+                .desk
+                .insist("ask for a lease", || self.desk.log.lease(&execution.id, &message.id))
+                .await?;
             if lease.is_none_or(|(_, until)| until <= self.desk.clock.now()) {
                 lost.push((message, None));
             }

@@ -64,6 +64,16 @@ impl Followed {
     }
 }
 
+impl Followed {
+    /// Nobody can follow it any further.
+    pub fn left(&self, id: &ExecutionId, now: Millis, why: &str) -> Event {
+        let message = format!("it cannot be followed any further: {why}");
+        let error = Some(NodeError::new(ErrorCode::NotObserved, message));
+        let fact = Fact::ExecutionEnded(ExecutionEnded { status: ExecutionStatus::Halted, error });
+        Event { execution_id: id.clone(), seq: self.next(), at: now, fact }
+    }
+}
+
 /// Reads the next chunk; what it says is added to `events`. After an error everything is as it was.
 pub async fn read(
     reader: &Reader,

@@ -89,7 +89,13 @@ impl Own {
         }
         if self.followed.contains_key(&id) || self.followed.len() + self.hinted.len() < MOST_FOLLOWED {
             self.hinted.insert(id);
-        } else if self.passed_over.len() < MOST_ENDED {
+        } else {
+            self.pass_over(id);
+        }
+    }
+
+    fn pass_over(&mut self, id: ExecutionId) {
+        if self.passed_over.len() < MOST_ENDED {
             self.passed_over.insert(id);
         }
     }
@@ -121,7 +127,9 @@ impl Own {
                 Ok(Taken::Nothing) => {}
                 Ok(Taken::Unreadable(why)) => {
                     tracing::warn!(execution = %id, why, "an execution cannot be followed");
-                    self.passed_over.insert(id);
+                    // Whoever was told of it is told that nothing more comes.
+                    events.extend(known.map(|known| known.left(&id, now, &why)));
+                    self.pass_over(id);
                 }
                 Err(error) => {
                     self.followed.extend(known.map(|known| (id.clone(), known)));

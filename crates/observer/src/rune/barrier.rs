@@ -114,13 +114,18 @@ fn items(execution: &Execution, node: usize, lineage: Lineage, kept: Option<&Kep
     let at = |index: u32| match inside.get(&index) {
         Some(at) => at.clone(),
         None if has_begun(execution, split, &lineage, index, expected) => lost(),
-        None if execution.joined_late => PartAt { state: NodeState::Queued, ..lost() },
+        None if execution.is_patchy() => PartAt { state: NodeState::Queued, ..lost() },
         None => lost(),
     };
     let missing = (0..expected.min(ITEMS)).filter(|index| !arrived.contains(index));
     let missing = missing.map(|index| MissingPart::Item { index, at: at(index) }).collect();
-    let counted =
-        kept.and_then(|kept| kept.count).or_else(|| join.map(|join| join.said)).filter(|_| !is_open);
+    let counted = match kept {
+        // Both are kept, so it does not matter what was heard.
+        Some(Kept { count: Some(count), results: Some(_), .. }) => Some(*count),
+        Some(_) | None if execution.is_patchy() => None,
+        kept => kept.and_then(|kept| kept.count).or_else(|| join.map(|join| join.said)),
+    };
+    let counted = counted.filter(|_| !is_open);
     let since = join.map_or(execution.heard_at, |join| join.since);
     let stands = Standing { since, arrived: arrived.len() as u32, counted, expected, is_open };
     Some(Looked { lineage, stands, missing })
@@ -295,7 +300,7 @@ fn verdict(execution: &Execution, node: usize, places: &[Looked], kept: Option<&
             "{counted} arrivals were counted and {arrived} of {expected} are different: one came twice."
         ));
     }
-    if lost > 0 && !execution.joined_late {
+    if lost > 0 && !execution.is_patchy() {
         return Some(format!(
             "It can no longer open: {arrived} of {expected} are here, and nothing is under way that could bring {lost} of \
              the others."
@@ -304,6 +309,12 @@ fn verdict(execution: &Execution, node: usize, places: &[Looked], kept: Option<&
     if kept.is_none() && waits > 0 {
         return Some(format!(
             "It has said {arrived} of {expected}; Redis was not asked yet, or no longer knows it."
+        ));
+    }
+    if execution.is_patchy() {
+        return Some(format!(
+            "{arrived} of {expected} are here; not everything was heard, so where the others are is told as far as it was \
+             seen."
         ));
     }
     Some(format!("{arrived} of {expected} are here; the others are on their way."))

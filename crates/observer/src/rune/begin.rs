@@ -21,6 +21,8 @@ pub struct Beginning {
     pub definition: Arc<Definition>,
     pub cluster: String,
     pub joined_late: bool,
+    /// What follows the trigger may be under way: of an execution that says nothing that is not known.
+    pub passes_trigger: bool,
 }
 
 /// Where an execution is heard of first.
@@ -38,10 +40,10 @@ impl Execution {
         start: &Start<'_>,
         heard_at: Millis,
     ) -> Self {
-        let Beginning { definition, cluster, joined_late } = beginning;
+        let Beginning { definition, cluster, joined_late, passes_trigger } = beginning;
         let title = definition.name.clone().unwrap_or_else(|| format!("Workflow {workflow_id}"));
         let (graph, secrets) = (Arc::clone(&definition.graph), definition.secrets.clone());
-        let began = begin_of(&definition, start);
+        let began = begin_of(&definition, start).filter(|_| passes_trigger);
         let is_start = |node: &usize| !graph.nodes[*node].role.is_join() && start.frames.is_empty();
         let first = match &began {
             Some((trigger, _)) => Some(*trigger),
@@ -57,6 +59,9 @@ impl Execution {
             id,
             graph,
             joined_late,
+            missed_until: None,
+            begun_before: 0,
+            guess: None,
             heard_at,
             tracks: HashMap::new(),
             open: HashMap::new(),

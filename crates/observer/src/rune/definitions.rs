@@ -33,6 +33,8 @@ pub struct Definitions {
     by_text: HashMap<[u64; 2], Arc<Definition>>,
     /// The one that was heard of last.
     by_workflow: HashMap<WorkflowId, Arc<Definition>>,
+    /// How often a workflow was heard of with another definition.
+    changes: u64,
     /// Texts hold credentials, so they are known again by two numbers that mean nothing elsewhere.
     numbers: [RandomState; 2],
 }
@@ -47,9 +49,21 @@ impl Definitions {
             make_room(&mut self.by_text);
             make_room(&mut self.by_workflow);
             self.by_text.insert(number, Arc::clone(&definition));
-            self.by_workflow.insert(workflow.clone(), Arc::clone(&definition));
+            let before = self.by_workflow.insert(workflow.clone(), Arc::clone(&definition));
+            self.changes += u64::from(before.is_none_or(|before| !Arc::ptr_eq(&before, &definition)));
         }
         Some(definition)
+    }
+
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// The only workflow that is meant; `None` where there is none, or more than one.
+    pub fn only(&self, is_meant: impl Fn(&Definition) -> bool) -> Option<(WorkflowId, Arc<Definition>)> {
+        let mut meant = self.by_workflow.iter().filter(|(_, definition)| is_meant(definition));
+        let (workflow, definition) = meant.next()?;
+        meant.next().is_none().then(|| (workflow.clone(), Arc::clone(definition)))
     }
 
     /// What an execution of this workflow most likely runs.
@@ -65,7 +79,7 @@ fn make_room<K, V>(kept: &mut HashMap<K, V>) {
 }
 
 impl Definition {
-    fn read(text: &str) -> Option<Self> {
+    pub fn read(text: &str) -> Option<Self> {
         let mut definition: Value = serde_json::from_str(text).ok()?;
         let mut secrets = Secrets::default();
         secrets.take_from_definition(&mut definition);

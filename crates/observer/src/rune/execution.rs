@@ -35,14 +35,29 @@ const SKEW: Millis = 5_000;
 /// Completions, and durations of a node, that are kept one by one.
 pub const KEPT: usize = 64;
 
+/// How it is known what an execution is made of that only Redis tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guess {
+    /// The only known workflow that has such joins.
+    Workflow,
+    /// Nothing but its joins, and what has reached them.
+    Outline,
+}
+
 /// A node and where it stands.
 pub type Spot = (usize, Lineage);
 
 pub struct Execution {
     pub id: ExecutionId,
     pub graph: Arc<Graph>,
-    /// Not everything of it was heard: it had begun before, or something went by unseen.
+    /// It had begun before we came.
     pub joined_late: bool,
+    /// The end of the last time in which something of it may have gone by unseen.
+    pub missed_until: Option<Millis>,
+    /// Where no message has told what it is made of.
+    pub guess: Option<Guess>,
+    /// Nodes that had begun in the whole cluster when it was heard of last.
+    pub begun_before: u64,
     pub heard_at: Millis,
     pub tracks: HashMap<Spot, Track>,
     /// Places that have begun and are not over, by node.
@@ -246,15 +261,24 @@ impl Execution {
 
     /// Something went by unseen.
     pub fn miss(&mut self, gap: &Gap, now: Millis) {
-        self.joined_late = true;
+        self.missed_until = self.missed_until.max(Some(gap.until.unwrap_or(now)));
         self.tell(now, Fact::Missed(gap.clone()));
     }
 
+    /// Not everything of it was heard.
+    pub fn is_patchy(&self) -> bool {
+        self.joined_late || self.missed_until.is_some()
+    }
+
+    /// Something may have gone by unseen since a moment.
+    pub fn missed_since(&self, moment: Millis) -> bool {
+        self.missed_until.is_some_and(|until| until >= moment)
+    }
+
     /// Nobody follows it any more.
-    pub fn give_up(&mut self, now: Millis) {
+    pub fn give_up(&mut self, now: Millis, message: &str) {
         if !self.ended {
             self.ended = true;
-            let message = "it is not followed any more: there were too many executions at once";
             let error = Some(NodeError::new(ErrorCode::NotObserved, message.to_owned()));
             self.tell(now, Fact::ExecutionEnded(ExecutionEnded { status: ExecutionStatus::Halted, error }));
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use protocol::{Finding, LineageKey, Millis, MissingPart, NodeState};
 
-use crate::stuck::{self, At};
+use crate::stuck::{self, At, Chance};
 
 use super::{
     Rune, barrier,
@@ -15,7 +15,7 @@ use super::{
 };
 
 /// The queue that all work goes through.
-const QUEUE: &str = "workflow.execution";
+pub(super) const QUEUE: &str = "workflow.execution";
 /// Lost parts of one join that are named.
 const NAMED: usize = 200;
 /// Findings of one execution and rule.
@@ -64,7 +64,10 @@ impl Rune {
             let suspects = barrier::suspects(execution, node);
             for looked in barrier::places(execution, node, kept, suspects).take(LISTED) {
                 let evidence = wanted.as_ref().zip(kept).map(|(wanted, kept)| keys(wanted, kept));
-                let facts = barrier_facts(execution, node, looked, evidence.unwrap_or_default());
+                let facts = stuck::Barrier {
+                    doubt: self.doubt(execution, wanted.as_ref()),
+                    ..barrier_facts(execution, node, looked, evidence.unwrap_or_default())
+                };
                 findings.extend(stuck::barrier_cannot_open(&facts, now));
                 findings.extend(stuck::counted_twice(&facts));
             }
@@ -74,7 +77,10 @@ impl Rune {
 
     fn of_messages(&self, execution: &Execution, now: Millis) -> Vec<Finding> {
         let depth = self.queues.get(QUEUE).map(|queue| (queue.messages, queue.consumers));
-        let is_old = |queued: &Queued| queued.heard && now - queued.since >= stuck::PATIENCE;
+        // Where something was missed since, somebody may have taken it up unheard.
+        let is_old = |queued: &Queued| {
+            queued.heard && now - queued.since >= stuck::PATIENCE && !execution.missed_since(queued.since)
+        };
         let heard = execution.queued.iter().filter(|(_, queued)| is_old(queued));
         let facts = heard.map(|((node, lineage), queued)| stuck::Undelivered {
             at: at(execution, *node, lineage.key()),
@@ -118,7 +124,7 @@ fn barrier_facts(
 ) -> stuck::Barrier {
     let is_aggregator = matches!(execution.graph.nodes[node].role, Role::Aggregator);
     // What never comes is named; of what is on its way a few are enough.
-    let is_lost = |part: &&MissingPart| part.at().state == NodeState::Idle;
+    let is_lost = |part: &&MissingPart| chance_of(execution, part) != Chance::Comes;
     let (lost, comes): (Vec<_>, Vec<_>) = looked.missing.iter().partition(is_lost);
     let named = lost.into_iter().take(NAMED).chain(comes.into_iter().take(LISTED));
     let missing = named.map(|part| {
@@ -129,16 +135,15 @@ fn barrier_facts(
                 format!("the branch from {}", parent.map_or("somewhere", |parent| execution.title_of(parent)))
             }
         };
-        // What began before we came may be under way without our knowing.
-        let still_comes = part.at().state != NodeState::Idle || execution.joined_late;
-        stuck::MissingPart { what, still_comes, ended: ended(execution, &looked, node, part) }
+        let chance = chance_of(execution, part);
+        stuck::MissingPart { what, chance, ended: ended(execution, &looked, node, part) }
     });
     let missing = missing.collect();
     let join = execution.joins.get(&(node, looked.lineage.clone()));
-    let short = join.and_then(|join| join.short).filter(|_| is_aggregator && !execution.joined_late);
+    let short = join.and_then(|join| join.short).filter(|_| is_aggregator && !execution.is_patchy());
     let stands = stuck::Standing {
         arrived: short.map_or(looked.stands.arrived, |(arrived, _)| arrived),
-        counted: looked.stands.counted.filter(|_| is_aggregator && !execution.joined_late),
+        counted: looked.stands.counted.filter(|_| is_aggregator),
         // A join that has opened, and was not short of anything, has what it needs.
         expected: match looked.stands.is_open {
             true => short.map_or(0, |(_, expected)| expected),
@@ -146,7 +151,24 @@ fn barrier_facts(
         },
         ..looked.stands
     };
-    stuck::Barrier { at: at(execution, node, looked.lineage.key()), stands, missing, evidence }
+    stuck::Barrier { at: at(execution, node, looked.lineage.key()), stands, missing, evidence, doubt: None }
+}
+
+/// Whether what is missing will come. Where not everything was heard, what is known to be under way may be over, and
+/// what is not known may be under way.
+fn chance_of(execution: &Execution, part: &MissingPart) -> Chance {
+    match part.at().state {
+        NodeState::Idle => Chance::Nothing,
+        _ if !execution.is_patchy() => Chance::Comes,
+        NodeState::Running => Chance::Ran,
+        // A join on its way says itself what it lacks.
+        NodeState::WaitingBarrier => Chance::Comes,
+        NodeState::Queued
+        | NodeState::WaitingTimer
+        | NodeState::Success
+        | NodeState::Failed
+        | NodeState::Skipped => Chance::Nothing,
+    }
 }
 
 /// Where the way of a missing item ended.
@@ -191,7 +213,12 @@ fn of_counters(execution: &Execution) -> Vec<Finding> {
         let mut since = 0;
         for pair in of_split.windows(2) {
             let [((_, before), first), ((_, lineage), fan_out)] = pair else { continue };
-            if gathered(before).is_none_or(|released| released > fan_out.at) {
+            // Where something was missed since, it may have been gathered unheard.
+            let is_shared = match gathered(before) {
+                Some(released) => released > fan_out.at,
+                None => !execution.missed_since(first.at.millis()),
+            };
+            if is_shared {
                 if users.is_empty() {
                     users.push((before.key(), first.total));
                     since = fan_out.at.millis();
@@ -224,7 +251,10 @@ fn of_items(execution: &Execution, now: Millis) -> Vec<Finding> {
         let Some(peers) = execution.durations.get(node) else { continue };
         for lineage in places.iter().filter(|lineage| !lineage.is_root()) {
             let open = execution.tracks.get(&(*node, lineage.clone())).and_then(|track| track.open);
-            let is_slow = |open: &Open| open.due.is_none() && now - open.began.millis() >= stuck::SLOW;
+            let is_slow = |open: &Open| {
+                let began = open.began.millis();
+                open.due.is_none() && now - began >= stuck::SLOW && !execution.missed_since(began)
+            };
             let Some(open) = open.filter(is_slow) else { continue };
             let at = at(execution, *node, lineage.key());
             let facts = stuck::Item { at, since: open.began.millis(), peers: peers.clone() };

@@ -11,6 +11,7 @@ use crate::{ObserverError, Read, Reader};
 
 use super::{
     execution::Execution,
+    late::{Late, Strangers},
     wire::{self, Said, Work, lineage_of},
 };
 
@@ -47,6 +48,19 @@ impl Wanted {
         }
     }
 
+    /// A key that is there only while a join waits: others stay when it has opened.
+    fn is_unopened(key: &str) -> bool {
+        !key.ends_with(":lock") && !key.ends_with(":timeout_active")
+    }
+
+    /// `None` where there is no more room to ask.
+    pub(super) async fn ask(&self, asking: &mut Asking<'_>) -> Result<Option<Kept>, ObserverError> {
+        match self {
+            Self::Items { .. } => items(asking, &self.prefix()).await,
+            Self::Branches { .. } => branches(asking, &self.prefix()).await,
+        }
+    }
+
     /// Told by one of its keys.
     fn of(key: &str) -> Option<Self> {
         const ITEMS: [&str; 3] = [":expected", ":results", ":count"];
@@ -60,7 +74,7 @@ impl Wanted {
         Some(Self::Branches { execution: execution.to_owned(), merge: merge.to_owned() })
     }
 
-    fn execution(&self) -> &str {
+    pub(super) fn execution(&self) -> &str {
         match self {
             Self::Items { execution, .. } | Self::Branches { execution, .. } => execution,
         }
@@ -78,6 +92,40 @@ pub struct Kept {
     pub arrivals: BTreeSet<String>,
     /// Who was first.
     pub lock: Option<String>,
+}
+
+/// The same, with the moments at which it was asked for last and was another one.
+struct Noted {
+    kept: Kept,
+    changed_at: Millis,
+    seen_at: Millis,
+}
+
+/// Joins that were found by their keys.
+#[derive(Default)]
+struct Found {
+    all: BTreeSet<Wanted>,
+    /// Those that have not opened.
+    unopened: BTreeSet<Wanted>,
+}
+
+/// What came of a look.
+#[derive(Default)]
+pub struct Looked {
+    /// Payloads that were opened for the first time, for executions that nobody has heard of.
+    pub frozen: Vec<String>,
+    /// Executions that nobody has heard of, told by their joins.
+    pub late: Vec<Late>,
+    /// Joins of which nothing is kept any more.
+    pub gone: Vec<Wanted>,
+}
+
+/// What is known of executions by those who look: followed, and not to be taken up.
+pub struct Known<F, P> {
+    pub is_followed: F,
+    pub is_passed: P,
+    /// So many more may be taken up.
+    pub room: usize,
 }
 
 /// A timer, or what is left of one.
@@ -98,20 +146,23 @@ pub struct Timer {
 #[derive(Default)]
 pub struct Seen {
     cursor: u64,
-    found: BTreeSet<Wanted>,
-    found_in_pass: BTreeSet<Wanted>,
-    kept: HashMap<Wanted, Kept>,
+    found: Found,
+    found_in_pass: Found,
+    kept: HashMap<Wanted, Noted>,
     turn: usize,
+    pub(super) strangers: Strangers,
     timers: BTreeMap<String, Timer>,
     /// Payloads that are no messages, so that they are not opened again.
     unreadable: HashSet<String>,
     /// How many there are, also those that were not opened.
     pub timers_total: u64,
     pub payloads_total: u64,
+    /// Every timer is known.
+    knows_all_timers: bool,
 }
 
 /// Asks as long as there is room.
-struct Asking<'r> {
+pub(super) struct Asking<'r> {
     reader: &'r Reader,
     left: usize,
 }
@@ -141,26 +192,48 @@ fn is_about_one_key(error: &redis::RedisError) -> bool {
 }
 
 impl Seen {
-    /// Looks into the joins that are wanted and at the timers; the payloads that were opened for the first time are
-    /// returned, for executions that nobody has heard of.
+    /// Looks into the joins that are wanted, at the timers, and for executions that nobody has heard of.
     pub async fn look(
         &mut self,
         reader: &Reader,
         now: Millis,
         wanted: &BTreeSet<Wanted>,
-        is_known: impl Fn(&str) -> bool,
-    ) -> Result<Vec<String>, ObserverError> {
+        known: Known<impl Fn(&str) -> bool, impl Fn(&str) -> bool>,
+    ) -> Result<Looked, ObserverError> {
         let mut asking = Asking { reader, left: QUESTIONS };
-        let frozen = self.look_at_timers(&mut asking, now).await?;
+        let mut looked = Looked { frozen: self.look_at_timers(&mut asking, now).await?, ..Looked::default() };
         self.step(&mut asking).await?;
-        let found = self.found.iter().filter(|found| is_known(found.execution()));
+        let found = self.found.all.iter().filter(|found| (known.is_followed)(found.execution()));
         let wanted: BTreeSet<Wanted> = wanted.iter().chain(found).cloned().collect();
-        self.look_into_joins(&mut asking, wanted).await?;
-        Ok(frozen)
+        looked.gone = self.look_into_joins(&mut asking, now, wanted).await?;
+        let is_strange = |found: &&Wanted| {
+            !(known.is_followed)(found.execution()) && !(known.is_passed)(found.execution())
+        };
+        let strange = self.found.unopened.iter().filter(is_strange);
+        looked.late = self.strangers.look(&mut asking, now, strange, known.room).await?;
+        Ok(looked)
     }
 
     pub fn kept(&self, wanted: &Wanted) -> Option<&Kept> {
-        self.kept.get(wanted)
+        self.kept.get(wanted).map(|noted| &noted.kept)
+    }
+
+    /// When the state of a join was another one, and when it was asked for.
+    pub fn moments(&self, wanted: &Wanted) -> Option<(Millis, Millis)> {
+        self.kept.get(wanted).map(|noted| (noted.changed_at, noted.seen_at))
+    }
+
+    /// The joins of an execution that have not opened, as far as they were looked into.
+    pub fn unopened_of(&self, execution: &str) -> Late {
+        let of_it = self.found.unopened.iter().filter(|found| found.execution() == execution);
+        let joins = of_it.filter_map(|found| Some((found.clone(), self.kept(found)?.clone())));
+        Late { execution: execution.to_owned(), joins: joins.collect() }
+    }
+
+    /// Something of an execution rests; `None` where not every timer is known.
+    pub fn rests(&self, execution: &ExecutionId) -> Option<bool> {
+        let rests = self.timers.values().any(|timer| timer.execution_id == *execution);
+        (rests || self.knows_all_timers).then_some(rests)
     }
 
     pub fn resting(&self) -> impl Iterator<Item = (&String, &Timer)> {
@@ -186,11 +259,11 @@ impl Seen {
             let Some((cursor, keys)) = asking.ask::<(u64, Vec<Vec<u8>>)>(Read::Scan, arguments).await? else {
                 return Ok(());
             };
-            let names = keys.iter().filter_map(|key| std::str::from_utf8(key).ok());
-            for found in names.filter_map(Wanted::of) {
-                if self.found_in_pass.len() < FOUND {
-                    self.found.insert(found.clone());
-                    self.found_in_pass.insert(found);
+            for name in keys.iter().filter_map(|key| std::str::from_utf8(key).ok()) {
+                if let Some(found) = Wanted::of(name).filter(|_| self.found_in_pass.all.len() < FOUND) {
+                    let is_unopened = Wanted::is_unopened(name);
+                    self.found.note(&found, is_unopened);
+                    self.found_in_pass.note(&found, is_unopened);
                 }
             }
             self.cursor = cursor;
@@ -205,24 +278,31 @@ impl Seen {
     async fn look_into_joins(
         &mut self,
         asking: &mut Asking<'_>,
+        now: Millis,
         wanted: BTreeSet<Wanted>,
-    ) -> Result<(), ObserverError> {
+    ) -> Result<Vec<Wanted>, ObserverError> {
+        let mut gone = Vec::new();
         self.kept.retain(|known, _| wanted.contains(known));
         let many = wanted.len();
         let from = if many == 0 { 0 } else { self.turn % many };
         for wanted in wanted.iter().cycle().skip(from).take(many.min(JOINS)) {
-            let kept = match wanted {
-                Wanted::Items { .. } => items(asking, &wanted.prefix()).await?,
-                Wanted::Branches { .. } => branches(asking, &wanted.prefix()).await?,
-            };
-            match kept {
-                Some(kept) if kept != Kept::default() => drop(self.kept.insert(wanted.clone(), kept)),
-                Some(_) => drop(self.kept.remove(wanted)),
+            match wanted.ask(asking).await? {
+                Some(kept) if kept != Kept::default() => self.note(wanted, kept, now),
+                Some(_) => {
+                    self.kept.remove(wanted);
+                    gone.push(wanted.clone());
+                }
                 None => break,
             }
             self.turn = self.turn.wrapping_add(1);
         }
-        Ok(())
+        Ok(gone)
+    }
+
+    fn note(&mut self, wanted: &Wanted, kept: Kept, now: Millis) {
+        let same = self.kept.get(wanted).filter(|noted| noted.kept == kept);
+        let changed_at = same.map_or(now, |noted| noted.changed_at);
+        self.kept.insert(wanted.clone(), Noted { kept, changed_at, seen_at: now });
     }
 
     async fn look_at_timers(
@@ -246,6 +326,8 @@ impl Seen {
         let new = due.keys().copied().chain(payloads.iter().map(String::as_str));
         let is_new = |id: &&str| !self.timers.contains_key(*id) && !self.unreadable.contains(*id);
         let new: BTreeSet<&str> = new.filter(is_new).collect();
+        self.knows_all_timers =
+            listed && self.timers_total <= TIMERS as u64 && new.len() <= PAYLOADS && asking.left > PAYLOADS;
         for id in new.into_iter().take(PAYLOADS) {
             let Some(Some(payload)) = asking.ask::<Option<String>>(Read::HGet, (PAYLOAD_HASH, id)).await?
             else {
@@ -279,6 +361,17 @@ impl Seen {
             }
         }
         Ok(frozen)
+    }
+}
+
+impl Found {
+    fn note(&mut self, wanted: &Wanted, is_unopened: bool) {
+        if is_unopened && !self.unopened.contains(wanted) {
+            self.unopened.insert(wanted.clone());
+        }
+        if !self.all.contains(wanted) {
+            self.all.insert(wanted.clone());
+        }
     }
 }
 

@@ -6,11 +6,13 @@ mod arrivals;
 mod barrier;
 mod begin;
 mod definitions;
+mod doubt;
 mod execution;
 mod facts;
 mod failures;
 mod graph;
 mod joins;
+mod late;
 mod look;
 mod outputs;
 mod rebuild;
@@ -30,7 +32,7 @@ use crate::{Dialect, Heard, News, ObserverError, Reader};
 use begin::{Beginning, Start};
 use definitions::Definitions;
 use execution::Execution;
-use look::Seen;
+use look::{Known, Seen};
 use wire::{Completion, Said, Status, Work};
 
 /// What is kept in memory, at most.
@@ -94,6 +96,12 @@ pub struct Rune {
     redis: Seen,
     /// How much our clock goes before that of the cluster, by what was heard last.
     skew: Millis,
+    /// Since when everything that is said comes here.
+    listening_since: Option<Millis>,
+    /// Executions that only Redis tells of and that are not taken up, because there are too many.
+    unlisted: u64,
+    /// How many definitions were known when executions were compared with them.
+    compared: u64,
     queues: crate::stuck::Watched,
 }
 
@@ -133,6 +141,9 @@ impl Rune {
             begun: 0,
             redis: Seen::default(),
             skew: 0,
+            listening_since: None,
+            unlisted: 0,
+            compared: 0,
             queues: crate::stuck::Watched::default(),
         }
     }
@@ -157,6 +168,7 @@ impl Rune {
             return Vec::new();
         }
         let mut events = Vec::new();
+        self.drop_guess(&id, work);
         if !self.executions.contains_key(&id) {
             events = self.begin(&id, work, heard, !is_first);
         }
@@ -173,6 +185,7 @@ impl Rune {
         let execution = self.executions.get_mut(id)?;
         let before = execution.size();
         tell(execution);
+        execution.begun_before = self.begun;
         self.places = self.places + execution.size() - before;
         Some(execution.take_events())
     }
@@ -186,7 +199,8 @@ impl Rune {
         let joined_late = late || self.strangers.contains_key(id);
         let context: Option<Value> =
             work.accumulated_context.and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let beginning = Beginning { definition, cluster: self.cluster.clone(), joined_late };
+        let beginning =
+            Beginning { definition, cluster: self.cluster.clone(), joined_late, passes_trigger: true };
         let start =
             Start { node: Some(&work.current_node), frames: &work.lineage_stack, context: context.as_ref() };
         let execution = Execution::begin(beginning, id.clone(), workflow_id, &start, heard);
@@ -274,7 +288,12 @@ impl Rune {
                 }
                 continue;
             };
-            let beginning = Beginning { definition, cluster: self.cluster.clone(), joined_late: true };
+            let beginning = Beginning {
+                definition,
+                cluster: self.cluster.clone(),
+                joined_late: true,
+                passes_trigger: true,
+            };
             let start = Start { node: None, frames: &[], context: None };
             let execution = Execution::begin(beginning, id.clone(), workflow_id, &start, stranger.since);
             events.extend(self.keep(execution, now));
@@ -308,7 +327,7 @@ impl Rune {
                 self.let_go.executions += 1;
                 self.let_go.unfinished += u64::from(!gone.ended);
                 self.let_go.places += gone.let_go + gone.tracks.len() as u64;
-                gone.give_up(now);
+                gone.give_up(now, "it is not followed any more: there were too many executions at once");
                 events.extend(gone.take_events());
             }
             self.gone.insert(id.clone());
@@ -357,10 +376,24 @@ impl Dialect for Rune {
             events.extend(execution.take_events());
         }
         self.places = self.executions.values().map(Execution::size).sum();
+        events.extend(self.compare_late(now));
         let wanted = self.waiting_joins();
-        let known = &self.executions;
-        let frozen = self.redis.look(reader, now, &wanted, |id| known.contains_key(id)).await?;
-        for payload in frozen {
+        let room = self.room_for_late();
+        let (followed, strangers, gone) = (&self.executions, &self.strangers, &self.gone);
+        let known = Known {
+            is_followed: |id: &str| followed.contains_key(id),
+            is_passed: |id: &str| strangers.contains_key(id) || gone.contains(id),
+            room,
+        };
+        let looked = self.redis.look(reader, now, &wanted, known).await?;
+        self.unlisted = if room == 0 { self.redis.strangers.waiting() } else { 0 };
+        for join in &looked.gone {
+            events.extend(self.leave_late(join, now));
+        }
+        for late in looked.late {
+            events.extend(self.begin_late(&late, now));
+        }
+        for payload in looked.frozen {
             let Ok(Said::Work(work)) = wire::read("workflow.resume", payload.as_bytes()) else { continue };
             // What rests since before we came is known by what it rests with.
             if !self.executions.contains_key(work.execution_id.as_str()) {
@@ -400,6 +433,10 @@ impl Dialect for Rune {
         self.queues.note(queues.iter().cloned(), now);
     }
 
+    fn listening(&mut self, since: Option<Millis>) {
+        self.listening_since = since;
+    }
+
     /// Everything that goes on may have lost something.
     fn missed(&mut self, gap: &Gap, now: Millis) -> News {
         let mut events = Vec::new();
@@ -411,7 +448,7 @@ impl Dialect for Rune {
     }
 
     fn passed_over(&self) -> u64 {
-        self.let_go.unfinished
+        self.let_go.unfinished + self.unlisted
     }
 
     fn unseen(&self) -> u64 {

@@ -50,7 +50,7 @@ impl Execution {
         let spot = (from, self.graph.lineage(from, &work.lineage_stack));
         let is_join = self.graph.nodes[from].role.is_join();
         // Where all was heard, the status comes before the message, or comes yet.
-        if !self.joined_late || is_join || self.tracks.get(&spot).is_some_and(|track| track.visits > 0) {
+        if !self.is_patchy() || is_join || self.tracks.get(&spot).is_some_and(|track| track.visits > 0) {
             return;
         }
         let context = work.accumulated_context.and_then(|raw| serde_json::from_str(raw.get()).ok());

@@ -1,11 +1,13 @@
 //! Joins that hang, open too early, or share what they count with.
 
-use protocol::{Finding, LineageKey, Millis, Rule};
+use protocol::{Finding, LineageKey, Millis, Rule, iso8601};
 
-use super::{At, Said, counted, few};
+use super::{At, PATIENCE, Said, counted, few, lasting};
 
 /// What was heard of a branch may be a moment behind what a join knows.
 const GRACE: Millis = 2_000;
+/// What was seen to run may run on in silence for so long, where its end may have gone by unseen.
+const LONG_SILENCE: Millis = 600_000;
 
 /// How far a join is at one key.
 #[derive(Clone, Debug, Default)]
@@ -28,21 +30,55 @@ pub struct Barrier {
     pub missing: Vec<MissingPart>,
     /// Where the facts come from, such as a key in Redis.
     pub evidence: Vec<String>,
+    /// Absent where everything was heard.
+    pub doubt: Option<Doubt>,
+}
+
+/// Not everything of the execution was heard. Then only what is kept, and silence, can tell that nothing comes any more.
+#[derive(Clone, Debug)]
+pub struct Doubt {
+    /// What was not heard, for people.
+    pub why: String,
+    /// Since then nothing was heard of the execution, nothing lay in a queue, none of its timers was set, and the join
+    /// has not changed. Absent while that cannot be said.
+    pub quiet_since: Option<Millis>,
 }
 
 #[derive(Clone, Debug)]
 pub struct MissingPart {
     /// Such as "item 3" or "the branch from Check".
     pub what: String,
-    /// Something is under way that could bring it, or nobody can tell.
-    pub still_comes: bool,
+    pub chance: Chance,
     /// Where its way ended, for people.
     pub ended: Option<String>,
 }
 
-/// A barrier waits for something that can never come.
+/// Whether something will come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chance {
+    /// Something is under way that brings it, or that says itself why it does not go on.
+    Comes,
+    /// It was seen to run, and its end may have gone by unseen.
+    Ran,
+    /// Nothing is known to be under way.
+    Nothing,
+}
+
+impl Barrier {
+    fn has_lost(&self, part: &MissingPart, now: Millis) -> bool {
+        let Some(doubt) = &self.doubt else { return part.chance == Chance::Nothing };
+        let silence = doubt.quiet_since.map_or(0, |since| now - since);
+        match part.chance {
+            Chance::Comes => false,
+            Chance::Ran => silence >= LONG_SILENCE,
+            Chance::Nothing => silence >= PATIENCE,
+        }
+    }
+}
+
+/// A barrier waits for something that can never come, or, where not everything was heard, that seems to be lost.
 pub fn barrier_cannot_open(barrier: &Barrier, now: Millis) -> Option<Finding> {
-    let lost: Vec<&MissingPart> = barrier.missing.iter().filter(|part| !part.still_comes).collect();
+    let lost: Vec<&MissingPart> = barrier.missing.iter().filter(|part| barrier.has_lost(part, now)).collect();
     let Barrier { at, stands: Standing { since, arrived, expected, is_open, .. }, .. } = barrier;
     if *is_open || lost.is_empty() || now - since < GRACE {
         return None;
@@ -50,12 +86,11 @@ pub fn barrier_cannot_open(barrier: &Barrier, now: Millis) -> Option<Finding> {
     let names: Vec<String> = lost.iter().map(|part| part.what.clone()).collect();
     let ended = lost.iter().find_map(|part| part.ended.as_deref());
     let why = ended.map_or_else(|| "nothing is under way there".to_owned(), str::to_owned);
-    let sentence = format!(
-        "{}{} has {arrived} of {expected} and can no longer open: {} will never come, {why}.",
-        at.name,
-        at.where_inside(),
-        few(&names)
-    );
+    let join = format!("{}{} has {arrived} of {expected} and", at.name, at.where_inside());
+    if let Some(doubt) = &barrier.doubt {
+        return Some(as_far_as_seen(barrier, doubt, &join, &names, now));
+    }
+    let sentence = format!("{join} can no longer open: {} will never come, {why}.", few(&names));
     let mut evidence = barrier.evidence.clone();
     evidence.extend(lost.iter().take(20).map(|part| match &part.ended {
         Some(ended) => format!("{}: {ended}", part.what),
@@ -64,6 +99,25 @@ pub fn barrier_cannot_open(barrier: &Barrier, now: Millis) -> Option<Finding> {
     let advice = "Start the execution again. To keep it from happening: let every way lead to the join, give \
                   the join wait_for_any behind a choice, or put the choice behind the join.";
     Some(at.finding(Rule::BarrierCannotOpen, *since, Said { sentence, evidence, advice }))
+}
+
+/// The same where not everything was heard, which the sentence says.
+fn as_far_as_seen(barrier: &Barrier, doubt: &Doubt, join: &str, names: &[String], now: Millis) -> Finding {
+    let since = doubt.quiet_since.unwrap_or(now);
+    let sentence = format!(
+        "{join}, as far as seen, can no longer open: {} did not come, and nothing was heard of it for {}.",
+        few(names),
+        lasting(now - since)
+    );
+    let mut evidence = barrier.evidence.clone();
+    evidence.push(doubt.why.clone());
+    evidence.push(format!(
+        "nothing waits in a queue or for a moment, and the join is as it was since {}",
+        iso8601(since)
+    ));
+    let advice = "See whether a worker still has something of it in hand: not everything was seen. Where none has, \
+                  start the execution again.";
+    barrier.at.finding(Rule::BarrierCannotOpen, barrier.stands.since, Said { sentence, evidence, advice })
 }
 
 /// A counter counts deliveries, not items.

@@ -7,7 +7,7 @@ use super::{At, Said, counted, few, lasting};
 /// How long a message may wait in the hands of a worker that does something else.
 pub const PATIENCE: Millis = 120_000;
 /// So many nodes have begun since it was sent: its queue has moved on without it.
-const OVERTAKEN: u64 = 200;
+pub const OVERTAKEN: u64 = 200;
 /// An item is slow when it takes so many times as long as its peers, and at least this long.
 const SLOWER: i64 = 5;
 pub const SLOW: Millis = 10_000;

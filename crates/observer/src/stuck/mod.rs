@@ -9,11 +9,12 @@ mod timers;
 use protocol::{ExecutionId, Finding, LineageKey, Millis, NodeId, Rule};
 
 pub use barriers::{
-    Barrier, Counter, MissingPart, Standing, barrier_cannot_open, counted_twice, shared_counter,
+    Barrier, Chance, Counter, Doubt, MissingPart, Standing, barrier_cannot_open, counted_twice,
+    shared_counter,
 };
 pub use flow::{
-    Completions, Item, PATIENCE, SLOW, Undelivered, discarded, early_completion, several_completions,
-    slow_item,
+    Completions, Item, OVERTAKEN, PATIENCE, SLOW, Undelivered, discarded, early_completion,
+    several_completions, slow_item,
 };
 pub use queues::{Unconsumed, Watched, no_consumer};
 pub use timers::{Resting, lost_resume, overdue_timer};

@@ -23,7 +23,8 @@ fn silent(found: Option<Finding>) {
 
 fn missing(what: &str, still_comes: bool) -> MissingPart {
     let ended = (!still_comes).then(|| "its way ended at Check".to_owned());
-    MissingPart { what: what.to_owned(), still_comes, ended }
+    let chance = if still_comes { Chance::Comes } else { Chance::Nothing };
+    MissingPart { what: what.to_owned(), chance, ended }
 }
 
 fn barrier(arrived: u32, counted: u32, expected: u32) -> Barrier {
@@ -45,6 +46,27 @@ fn a_barrier_that_can_no_longer_open() {
     silent(barrier_cannot_open(&comes, 9_000));
     let open = Standing { is_open: true, ..hangs.stands.clone() };
     silent(barrier_cannot_open(&Barrier { stands: open, ..hangs }, 9_000));
+}
+
+#[test]
+fn a_barrier_of_which_not_everything_was_heard() {
+    let part = |chance| MissingPart { what: "item 2".to_owned(), chance, ended: None };
+    let seems = |chance, quiet_since| {
+        let doubt = Some(Doubt { why: "messages were missed".to_owned(), quiet_since });
+        Barrier { missing: vec![part(chance)], doubt, ..barrier(2, 2, 3) }
+    };
+    let lost = seems(Chance::Nothing, Some(10_000));
+    fires(
+        Rule::BarrierCannotOpen,
+        barrier_cannot_open(&lost, 140_000),
+        &["2 of 3", "as far as seen", "item 2", "for 2 min"],
+    );
+    silent(barrier_cannot_open(&lost, 120_000));
+    silent(barrier_cannot_open(&seems(Chance::Nothing, None), 900_000));
+    let ran = seems(Chance::Ran, Some(10_000));
+    silent(barrier_cannot_open(&ran, 600_000));
+    fires(Rule::BarrierCannotOpen, barrier_cannot_open(&ran, 610_000), &["as far as seen"]);
+    silent(barrier_cannot_open(&seems(Chance::Comes, Some(10_000)), 9_000_000));
 }
 
 #[test]

@@ -6,7 +6,8 @@ use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
 
 use super::{Store, StoreError, payloads, upkeep};
 
-/// The mark of what is here in passing. It stands in the summary, where a list does not read it.
+/// The mark of what was seen since somebody began to look: 1 where it is here in passing, 0 where it is to be kept. It
+/// stands in the summary, where a list does not read it, and not in memory, because there may be any number.
 const PASSING: &str = "$.passing";
 /// Executions that are asked for in one question.
 const ASKED_TOGETHER: usize = 500;
@@ -72,24 +73,38 @@ impl Store {
         Ok(Some((known.last, observed)))
     }
 
-    /// From now on these are kept, or only here in passing.
-    pub async fn keep_observed(&self, executions: &[ExecutionId], keep: bool) -> Result<(), StoreError> {
-        let query = match keep {
-            true => "UPDATE executions SET summary = json_remove(summary, ?1) WHERE execution_id = ?2",
-            false => "UPDATE executions SET summary = json_set(summary, ?1, 1) WHERE execution_id = ?2",
-        };
+    /// These were seen; they are kept, or only here in passing.
+    pub async fn mark_observed(&self, executions: &[ExecutionId], keep: bool) -> Result<(), StoreError> {
+        let query = "UPDATE executions SET summary = json_set(summary, ?1, ?2) WHERE execution_id = ?3";
         let writer = self.writer.as_ref().ok_or_else(|| StoreError::ReadOnly { path: self.path.clone() })?;
         let mut writer = writer.lock().await;
         let wrap = |error| StoreError::from_sqlx(&self.path, error);
         let mut transaction = writer.connection.begin().await.map_err(wrap)?;
         for id in executions {
-            let marked = sqlx::query(query).bind(PASSING).bind(id.as_str()).execute(&mut *transaction);
-            marked.await.map_err(wrap)?;
+            let mark = sqlx::query(query).bind(PASSING).bind(i64::from(!keep)).bind(id.as_str());
+            mark.execute(&mut *transaction).await.map_err(wrap)?;
         }
         transaction.commit().await.map_err(wrap)
     }
 
-    /// Removes what was here in passing; says what that was.
+    /// From now on everything that was seen is kept, or only here in passing.
+    pub async fn keep_observed(&self, keep: bool) -> Result<(), StoreError> {
+        let query =
+            "UPDATE executions SET summary = json_set(summary, ?1, ?2) WHERE summary ->> ?1 IS NOT NULL";
+        self.change_marks(sqlx::query(query).bind(PASSING).bind(i64::from(!keep))).await
+    }
+
+    async fn change_marks(
+        &self,
+        change: sqlx::query::Query<'_, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>,
+    ) -> Result<(), StoreError> {
+        let writer = self.writer.as_ref().ok_or_else(|| StoreError::ReadOnly { path: self.path.clone() })?;
+        let mut writer = writer.lock().await;
+        let changed = change.execute(&mut writer.connection).await;
+        changed.map(drop).map_err(|error| StoreError::from_sqlx(&self.path, error))
+    }
+
+    /// Nobody looks any more: removes what was here in passing, and says what that was.
     pub async fn remove_passing(&self) -> Result<Vec<ExecutionId>, StoreError> {
         let rows = sqlx::query("SELECT execution_id FROM executions WHERE summary ->> ? = 1")
             .bind(PASSING)
@@ -99,6 +114,9 @@ impl Store {
         let passing: Vec<ExecutionId> =
             rows.iter().map(|row| ExecutionId::from(row.get::<&str, _>(0))).collect();
         self.remove(&passing).await?;
+        let query =
+            "UPDATE executions SET summary = json_remove(summary, ?1) WHERE summary ->> ?1 IS NOT NULL";
+        self.change_marks(sqlx::query(query).bind(PASSING)).await?;
         Ok(passing)
     }
 

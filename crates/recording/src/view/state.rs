@@ -8,7 +8,7 @@ use protocol::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::ViewFold;
+use super::{ViewFold, parked::Parked};
 
 /// Everything a fold knows but the graph, which the first event holds.
 #[derive(Debug, Serialize, Deserialize)]
@@ -40,11 +40,7 @@ impl ViewFold {
             nodes: nodes.map(|(id, node)| (id.clone(), node.clone())).collect(),
             edges: edges.map(|(id, edge)| (id.clone(), *edge)).collect(),
             running: self.running.iter().cloned().collect(),
-            parked: self
-                .parked
-                .iter()
-                .map(|(node, resting)| (node.clone(), resting.iter().cloned().collect()))
-                .collect(),
+            parked: self.parked.listed(),
             retrying: self.retrying.iter().cloned().collect(),
             ahead: self.ahead.iter().map(|(node, ahead)| (node.clone(), *ahead)).collect(),
             barriers: barriers.collect(),
@@ -59,8 +55,7 @@ impl ViewFold {
         fold.view.nodes.extend(state.nodes);
         fold.view.edges.extend(state.edges);
         fold.running = state.running.into_iter().collect();
-        fold.parked =
-            state.parked.into_iter().map(|(node, resting)| (node, resting.into_iter().collect())).collect();
+        fold.parked = Parked::of(state.parked);
         fold.retrying = state.retrying.into_iter().collect();
         fold.ahead = state.ahead.into_iter().collect();
         fold.barriers =
@@ -70,12 +65,11 @@ impl ViewFold {
 
     /// About how many entries [`ViewFold::state`] has.
     pub fn weight(&self) -> usize {
-        let parked: usize = self.parked.values().map(std::collections::BTreeSet::len).sum();
         let barriers: usize = self.barriers.values().map(std::collections::HashMap::len).sum();
         self.view.nodes.len()
             + self.view.edges.len()
             + self.running.len()
-            + parked
+            + self.parked.len()
             + self.retrying.len()
             + barriers
     }

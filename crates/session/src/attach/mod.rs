@@ -6,9 +6,9 @@ mod connections;
 
 use std::{
     borrow::Cow,
-    collections::{BTreeSet, HashMap},
+    collections::HashMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -23,7 +23,7 @@ use tokio::{sync::mpsc, task::JoinHandle};
 
 pub use connections::Connections;
 
-use crate::{Session, live::Live, problem::from_store};
+use crate::{Session, insights::Insights, live::Live, problem::from_store};
 
 /// The cluster that a session looks into.
 pub struct Attachment {
@@ -32,15 +32,16 @@ pub struct Attachment {
     tasks: [JoinHandle<()>; 2],
 }
 
-/// Takes in what is seen.
+/// Takes in what is seen. Which executions these are is marked in the store and not remembered here: on a busy cluster
+/// there is no end of them.
 #[derive(Clone)]
 struct Keeper {
     store: Arc<Store>,
     live: Arc<Live>,
+    insights: Arc<Insights>,
     cluster: String,
     /// Keep what is seen beyond the end of looking.
     recording: Arc<AtomicBool>,
-    seen: Arc<Mutex<BTreeSet<ExecutionId>>>,
     /// Nobody wants to look any more.
     leaving: Arc<AtomicBool>,
 }
@@ -92,9 +93,9 @@ impl Session {
         let keeper = Keeper {
             store: Arc::clone(&self.store),
             live: Arc::clone(&self.live),
+            insights: Arc::clone(&self.insights),
             cluster,
             recording: Arc::new(AtomicBool::new(record)),
-            seen: Arc::default(),
             leaving: Arc::default(),
         };
         let attachment = Attachment::begin(observer, keeper, seen);
@@ -136,7 +137,10 @@ impl Session {
     /// What a join on the cluster waits for, where its own state says more than what was seen.
     pub(crate) async fn observed_barrier(&self, id: &ExecutionId, node: &NodeId) -> Option<BarrierView> {
         let attached = self.attachment.lock().await;
-        let attachment = attached.as_ref().filter(|attachment| attachment.keeper.has_seen(id))?;
+        let attachment = attached.as_ref()?;
+        // A store that cannot be read says so when it is asked for the events.
+        let (_, observed) = self.store.standing(id).await.ok().flatten()?;
+        observed.filter(|observed| observed.cluster == attachment.keeper.cluster)?;
         attachment.observer.barrier(id, node).await
     }
 
@@ -218,8 +222,7 @@ impl Attachment {
         if let Err(error) = taking.await {
             tracing::debug!(%error, "what was seen last was not taken in");
         }
-        let seen = std::mem::take(&mut *keeper.seen.lock().unwrap_or_else(PoisonError::into_inner));
-        keeper.live.forget(&seen);
+        keeper.live.forget_observed();
         keeper.store.remove_passing().await.map_err(|error| from_store(&error))?;
         keeper.live.cluster_changed(None);
         Ok(())
@@ -231,15 +234,9 @@ impl Keeper {
         ClusterView { recording: self.recording.load(Ordering::Relaxed), ..view.clone() }
     }
 
-    fn has_seen(&self, id: &ExecutionId) -> bool {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
-    }
-
     async fn keep(&self, on: bool) -> Result<(), Problem> {
         self.recording.store(on, Ordering::Relaxed);
-        let seen: Vec<ExecutionId> =
-            self.seen.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect();
-        self.store.keep_observed(&seen, on).await.map_err(|error| from_store(&error))
+        self.store.keep_observed(on).await.map_err(|error| from_store(&error))
     }
 
     async fn take_in(&self, sighting: Sighting) -> Result<(), Problem> {
@@ -279,18 +276,18 @@ impl Keeper {
         let begun: Vec<ExecutionId> =
             events.iter().filter(|event| event.seq == 1).map(|event| event.execution_id.clone()).collect();
         let known = self.store.recorded_among(&begun).await.map_err(|error| from_store(&error))?;
+        let mut told_anew = Vec::new();
         for id in &known {
             let standing = self.store.standing(id).await.map_err(|error| from_store(&error))?;
             match (standing, dialect) {
                 (None, _) => {}
                 (Some((_, None)), _) => drop(kept.insert(id.clone(), u64::MAX)),
                 (Some((last, Some(_))), ClusterDialect::Runeglass) => drop(kept.insert(id.clone(), last)),
-                (Some((_, Some(_))), ClusterDialect::Rune) => {
-                    let removed = self.store.remove(std::slice::from_ref(id)).await;
-                    removed.map_err(|error| from_store(&error))?;
-                }
+                (Some((_, Some(_))), ClusterDialect::Rune) => told_anew.push(id.clone()),
             }
         }
+        self.store.remove(&told_anew).await.map_err(|error| from_store(&error))?;
+        self.insights.forget(&told_anew).await;
         Ok(kept)
     }
 
@@ -300,10 +297,7 @@ impl Keeper {
         if begun.is_empty() {
             return Ok(());
         }
-        if !self.recording.load(Ordering::Relaxed) {
-            self.store.keep_observed(&begun, false).await.map_err(|error| from_store(&error))?;
-        }
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).extend(begun);
-        Ok(())
+        let keep = self.recording.load(Ordering::Relaxed);
+        self.store.mark_observed(&begun, keep).await.map_err(|error| from_store(&error))
     }
 }
