@@ -29,6 +29,7 @@ import { ChangedBanner } from './ChangedBanner';
 import { FullPage } from './FullPage';
 import { KeysHelp } from './KeysHelp';
 import { Toasts } from './Toasts';
+import { UnkeptBanner } from './UnkeptBanner';
 import { useDrop } from './useDrop';
 import { useGlobalKeys } from './useGlobalKeys';
 import { useTheme } from './useTheme';
@@ -53,6 +54,7 @@ export function App(): ReactElement {
     <div className="shell">
       <TopBar onHelp={onHelp} onPalette={onPalette} />
       <LiveBanner />
+      <UnkeptBanner />
       <FullPage>
         <Panels />
       </FullPage>
