@@ -31,6 +31,7 @@ import { KeysHelp } from './KeysHelp';
 import { Toasts } from './Toasts';
 import { UnkeptBanner } from './UnkeptBanner';
 import { useDrop } from './useDrop';
+import { useFocusKept } from './useFocusKept';
 import { useGlobalKeys } from './useGlobalKeys';
 import { useTheme } from './useTheme';
 import { useTitle } from './useTitle';
@@ -50,6 +51,7 @@ export function App(): ReactElement {
   useFollowControl();
   useControlKeys();
   useGlobalKeys(onHelp, onPalette);
+  useFocusKept();
   return (
     <div className="shell">
       <TopBar onHelp={onHelp} onPalette={onPalette} />
