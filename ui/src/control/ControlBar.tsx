@@ -1,9 +1,9 @@
 /** Over the graph while something runs here: go on, hold, step, go back. What cannot be done now is absent. */
 import { type ReactElement, Fragment } from 'react';
-import { IconButton } from '../shared/Button';
+import { Button, IconButton } from '../shared/Button';
 import { plural } from '../shared/format';
 import { Icon } from '../shared/icons';
-import type { CommandId } from '../state/controlCommands';
+import type { CommandId, ControlCommand } from '../state/controlCommands';
 import { heldTotal } from '../state/control';
 import { runningExecution } from '../state/selectors';
 import { type State, showBottom, useStore } from '../state/store';
@@ -35,12 +35,30 @@ export function ControlBar(): ReactElement | null {
           <Fragment key={ids[0]}>
             <span className="control-gap" />
             {shown.map((command) => (
-              <IconButton key={command.id} icon={command.icon} label={labelOf(command)} className={`control-${command.id}`} data-testid={`control-${command.id}`} onClick={command.act} />
+              <Command key={command.id} command={command} />
             ))}
           </Fragment>
         );
       })}
     </div>
+  );
+}
+
+/** What one does again and again has its word beside it. */
+function wordOf({ id, text }: ControlCommand): string | null {
+  if (id === 'step') return text.startsWith('Step') ? 'Step' : text;
+  return id === 'continue' ? text : null;
+}
+
+function Command({ command }: { command: ControlCommand }): ReactElement {
+  const { id, icon, act } = command;
+  const word = wordOf(command);
+  const common = { icon, className: `control-${id}`, 'data-testid': `control-${id}`, onClick: act };
+  if (word === null) return <IconButton {...common} label={labelOf(command)} />;
+  return (
+    <Button {...common} title={labelOf(command)} aria-label={labelOf(command)}>
+      <span className="control-word">{word}</span>
+    </Button>
   );
 }
 
