@@ -18,14 +18,16 @@ const ALL = GROUPS.flat();
 
 export function ControlBar(): ReactElement | null {
   const running = useStore((state) => runningExecution(state) !== null);
+  const past = useStore((state) => state.past !== null);
   const status = useStore(statusOf);
   const commands = useCommands(ALL);
-  if (!running) return null;
+  // A moment that is over has its own chip, and cannot be held.
+  if (!running || past) return null;
   const [state, words] = status.split('|');
   return (
     <div className={`control-bar control-${state}`} role="toolbar" aria-label="Control" data-testid="control-bar" data-control={state}>
       <button type="button" className="control-status" title="What is held" data-testid="control-status" onClick={() => showBottom('held')}>
-        <Icon name={state === 'running' ? 'play' : state === 'past' ? 'replay' : 'pause'} size={14} />
+        <Icon name={state === 'running' ? 'play' : 'pause'} size={14} />
         <span role="status">{words}</span>
       </button>
       {GROUPS.map((ids) => {
@@ -45,16 +47,13 @@ export function ControlBar(): ReactElement | null {
 }
 
 /** What one does again and again has its word beside it. */
-function wordOf({ id, text }: ControlCommand): string | null {
-  if (id === 'step') return text.startsWith('Step') ? 'Step' : text;
-  return id === 'continue' ? text : null;
-}
+const WORDS: { [K in CommandId]?: string } = { continue: 'Continue', step: 'Step' };
 
 function Command({ command }: { command: ControlCommand }): ReactElement {
   const { id, icon, act } = command;
-  const word = wordOf(command);
+  const word = WORDS[id];
   const common = { icon, className: `control-${id}`, 'data-testid': `control-${id}`, onClick: act };
-  if (word === null) return <IconButton {...common} label={labelOf(command)} />;
+  if (word === undefined) return <IconButton {...common} label={labelOf(command)} />;
   return (
     <Button {...common} title={labelOf(command)} aria-label={labelOf(command)}>
       <span className="control-word">{word}</span>
@@ -63,7 +62,6 @@ function Command({ command }: { command: ControlCommand }): ReactElement {
 }
 
 function statusOf(state: State): string {
-  if (state.past !== null) return 'past|In the past';
   const held = heldTotal(state);
   if (held > 0) return `held|${plural(held, 'message')} held`;
   const { view } = state.control;

@@ -80,6 +80,13 @@ describe('ControlBar', () => {
     for (const id of ['continue', 'pause', 'step', 'into', 'out']) expect(screen.getByTestId(`control-${id}`)).toBeTruthy();
   });
 
+  it('leaves a moment that is over to itself', () => {
+    set([held()]);
+    act(() => useStore.setState({ past: { view: view({ position: 7 }), at: 1_000, last: 9 } }));
+    const { container } = render(<ControlBar />);
+    expect(container.textContent).toBe('');
+  });
+
   it('is absent when it is over, and in a recording', () => {
     useStore.setState({ open: { type: 'execution', executionId: 'x1', view: view({ summary: summary({ phase: 'completed' }) }) } });
     const { container } = render(<ControlBar />);
