@@ -20,5 +20,5 @@ export function bestIn(layouts: readonly Layout[], graph: Graph, width: number):
  * execution begins and the panel comes up.
  */
 function heightFor(width: number): number {
-  return Math.min(Math.max(width * 0.68, 380), 720);
+  return Math.min(Math.max(width * 0.6, 360), 680);
 }
