@@ -25,7 +25,7 @@ function zooms(): Zooms {
 }
 const MARGIN = 28;
 /** At the top stands the bar that controls what runs, at the bottom the one that zooms; both need a little more. */
-const HEAD = 58;
+const HEAD = 64;
 const FOOT = 52;
 /** Longer than the motion itself: frames may be late. */
 const FIT_MILLIS = 1_000;
