@@ -35,8 +35,9 @@ function reveal(list: HTMLElement | null): void {
   list?.querySelector(LINE)?.scrollIntoView?.({ block: 'nearest' });
 }
 
+/** A part of it is enough: what moves under a reader's eye was not moved by them. */
 function isInSight(list: HTMLElement): boolean {
   const line = list.querySelector(LINE)?.getBoundingClientRect();
   const { top, bottom } = list.getBoundingClientRect();
-  return line !== undefined && line.top >= top - 1 && line.bottom <= bottom + 1;
+  return line !== undefined && line.bottom > top && line.top < bottom;
 }
