@@ -229,6 +229,8 @@ fn name_of(path: &Path) -> String {
 mod tests {
     use std::fs;
 
+    use protocol::{Request, Response};
+
     use super::*;
 
     fn start(what: &Path, folder: &Path) -> Desk {
@@ -309,5 +311,21 @@ mod tests {
         assert!(matches!(asked, Some(OpenedFile::Recording { name, .. }) if name == "told.json"));
         assert_eq!(async_runtime::block_on(desk.asked()), Ok(None));
         async_runtime::block_on(desk.session().expect("a session").close()).expect("closed");
+    }
+
+    #[test]
+    fn a_file_beside_a_window_that_has_the_store_is_shown_and_nothing_is_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("flow.json");
+        fs::write(&path, r#"{"nodes": [], "edges": []}"#).expect("written");
+        let [first, second] = [folder.path(), path.as_path()].map(|what| start(what, folder.path()));
+        let keeps_nothing = |desk: &Desk| {
+            let session = desk.session().expect("a session");
+            let snapshot = async_runtime::block_on(session.call(Request::Snapshot)).expect("a snapshot");
+            let Response::Snapshot(snapshot) = snapshot else { panic!("a snapshot") };
+            async_runtime::block_on(session.close()).expect("closed");
+            snapshot.keeps_nothing
+        };
+        assert_eq!([&second, &first].map(keeps_nothing), [true, false]);
     }
 }

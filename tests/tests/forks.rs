@@ -310,6 +310,8 @@ async fn what_is_behind_a_changed_pin_is_stale() {
     );
     set(vec![slow.clone()], Controls::default()).await;
     assert_eq!(stale().await, ["ask ask true", "tell tell true", "all tell true"]);
+    set(vec![slow.clone(), pin("tell", 7), pin("ask", 1)], Controls::default()).await;
+    assert_eq!(stale().await, [] as [&str; 0], "everything is as it was, in whatever order it was set again");
     let listed = session.recorded(&id).await.expect("events");
     assert!(matches!(&listed[0].fact, Fact::ExecutionStarted(_)));
 }

@@ -153,7 +153,7 @@ describe('control', () => {
     await isHeld('start', 1);
     await press('F10');
     await isHeld('each', 1);
-    await stage.says(byId('held-step'), 'Step over the fan-out');
+    expect(await stage.page.getAttribute(byId('control-step'), 'title')).toBe('Step over the fan-out (F10)');
     await press('F11');
     await isHeld('weigh', 10);
     await stage.page.click(byId('tab-held'));
@@ -167,10 +167,10 @@ describe('control', () => {
     await press('Shift+F11');
     await isHeld('weigh', 8);
     await stage.page.click(heldRow('weigh', 'each=5'));
-    await stage.page.locator('.held-bar [data-testid="held-drop"]').click();
+    await stage.page.click(byId('held-drop'));
     await isHeld('weigh', 7);
     await stage.page.click(heldRow('weigh', 'each=6'));
-    await stage.page.locator('.held-bar [data-testid="held-duplicate"]').click();
+    await stage.page.click(byId('held-duplicate'));
     await isHeld('weigh', 6);
     await select('say');
     await press('Control+F10');

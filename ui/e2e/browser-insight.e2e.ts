@@ -31,6 +31,7 @@ describe('a closer look', () => {
     await stage.shoot('barrier');
     await stage.page.click('.barrier-part');
     await stage.says(byId('item-chip'), 'The way of item 37 of Each parcel');
+    await stage.shown(`${byId('node-rest')}.card-selected`);
     await stage.page.keyboard.press('Escape');
   });
 

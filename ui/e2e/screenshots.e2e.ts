@@ -229,3 +229,24 @@ describe('also looked at', () => {
     await stage.shoot('15-contrast');
   });
 });
+
+describe('a full disk', () => {
+  let full: Stage;
+
+  beforeAll(async () => {
+    full = await Stage.open({ 'ten-thousand.json': DIAMONDS }, 'small');
+    await full.page.emulateMedia({ reducedMotion: 'reduce' });
+  });
+
+  afterAll(() => full?.close());
+
+  it('16 what it did not keep', async () => {
+    await full.openWorkflow('ten-thousand.json', 'check');
+    await full.page.click(byId('run'));
+    await full.shown(byId('toast'), 60_000);
+    await full.page.locator(byId('toast')).getByRole('button').click();
+    await full.page.click(byId('tab-timeline'));
+    await full.shown(byId('gap-line'));
+    await full.shoot('16-full-disk');
+  });
+});

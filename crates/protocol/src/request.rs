@@ -247,6 +247,10 @@ pub enum Response {
 pub struct Snapshot {
     pub version: String,
     pub runs_on: RunsOn,
+    /// What runs here is gone when the host ends: it has a store for the time being only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(optional, as = "Option<bool>")]
+    pub keeps_nothing: bool,
     /// The watched folder, for people.
     pub folder: String,
     pub workflows: Vec<WorkflowEntry>,

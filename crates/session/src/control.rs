@@ -212,13 +212,14 @@ impl Session {
         self.keep_holds().await
     }
 
-    /// Nodes behind pins and mocks that were set, changed or removed since the execution began, each with the nearest of
-    /// them in the order of the plan.
+    /// Nodes behind pins and mocks that are not those the execution has worked with, each with the nearest of them in the
+    /// order of the plan.
     async fn stale(&self, id: &ExecutionId) -> Result<Vec<StaleNode>, Problem> {
         let Ok(view) = self.execution(id).await else { return Err(unknown(id)) };
         let Some(path) = &view.summary.path else { return Ok(Vec::new()) };
-        let mut changed = self.store.mocks_changed(path).await.map_err(|error| from_store(&error))?;
-        changed.retain(|_, at| *at > view.summary.started_at);
+        let (started, ended) = (view.summary.started_at, view.summary.ended_at);
+        let changed = self.store.mocks_differing(path, started, ended).await;
+        let changed = changed.map_err(|error| from_store(&error))?;
         if changed.is_empty() {
             return Ok(Vec::new());
         }
@@ -226,7 +227,7 @@ impl Session {
         let Some(plan) = engine::load_once(&definition).plan else { return Ok(Vec::new()) };
         let mocks = self.controls(path).await?.mocks;
         let mut blamed: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut causes: Vec<usize> = changed.keys().filter_map(|node| plan.node(node)).collect();
+        let mut causes: Vec<usize> = changed.iter().filter_map(|node| plan.node(node)).collect();
         // The last one to speak is the nearest.
         causes.sort_unstable();
         for &cause in &causes {

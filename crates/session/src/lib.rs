@@ -404,6 +404,7 @@ impl Session {
         Ok(Snapshot {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             runs_on: self.runs_on(),
+            keeps_nothing: self.temporary.is_some(),
             folder: self.library.as_ref().map_or_else(String::new, |library| library.shown()),
             workflows: self.library.as_ref().map_or_else(Vec::new, |library| library.entries()),
             executions,

@@ -1,6 +1,6 @@
 /** A host, a browser and a page in front of it, for one file of tests. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type Browser, type Page, chromium } from 'playwright-core';
 import { eventually } from './eventually';
 import { openPage } from './freshUi';
@@ -21,6 +21,9 @@ export const RUN_LIMIT_MILLIS = 60_000;
 export const FRAMES_SECONDS = 2;
 
 export const byId = (id: string): string => `[data-testid="${id}"]`;
+
+/** Where the store lies: a small one is full after a second of work. */
+type Disk = 'usual' | 'small';
 
 export class Stage {
   readonly place: Place;
@@ -43,13 +46,13 @@ export class Stage {
   }
 
   /** `workflows` are written into the folder beside the samples, by file name. */
-  static async open(workflows: { [file: string]: unknown } = {}): Promise<Stage> {
+  static async open(workflows: { [file: string]: unknown } = {}, disk: Disk = 'usual'): Promise<Stage> {
     const place = makePlace();
     for (const [file, workflow] of Object.entries(workflows)) {
       writeFileSync(join(place.workflows, file), JSON.stringify(workflow, null, 2));
     }
     const program = binary('RUNEGLASS_BIN', '../target/debug/runeglass');
-    const server = new Process(program, ['serve', place.workflows, '--store', place.store, '--private-addresses', 'yes']);
+    const server = disk === 'small' ? onSmallDisk(program, place) : new Process(program, serving(place.workflows, place.store));
     const url = await server.says(/(http:\/\/127\.0\.0\.1:\d+\/\?token=\S+)/);
     const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: CHROMIUM_ARGS });
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme: 'light' });
@@ -148,4 +151,16 @@ export class Stage {
     const text = await this.page.evaluate(() => document.body.innerText).catch(() => 'the page is gone');
     return `--- page\n${text.slice(0, 3_000)}\n--- server\n${this.server.output.slice(-3_000)}`;
   }
+}
+
+function serving(workflows: string, store: string): string[] {
+  return ['serve', workflows, '--store', store, '--private-addresses', 'yes'];
+}
+
+/** In a mount namespace of its own, with one and a half megabytes for the store. */
+function onSmallDisk(program: string, place: Place): Process {
+  const disk = join(dirname(place.store), 'disk');
+  mkdirSync(disk);
+  const script = 'mount -t tmpfs -o size=1536k tmpfs "$0" && exec "$@"';
+  return new Process('unshare', ['--user', '--map-root-user', '--mount', 'bash', '-c', script, disk, program, ...serving(place.workflows, join(disk, 'store.db'))]);
 }

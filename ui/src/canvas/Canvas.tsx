@@ -1,6 +1,6 @@
 /** The centre: the graph of what is open, or a word about why there is none. */
 import { ReactFlowProvider } from '@xyflow/react';
-import { type ReactElement, useMemo } from 'react';
+import { type ReactElement, useMemo, useRef } from 'react';
 import { EmptyState } from '../shared/EmptyState';
 import { shownDefinition, shownEntry } from '../state/selectors';
 import { useStore } from '../state/store';
@@ -12,17 +12,18 @@ import { GraphSearch } from './GraphSearch';
 import { PastChip } from './PastChip';
 import { NodeList } from './NodeList';
 import { graphOf } from './graph';
-import { useLayout } from './layout/useLayout';
+import { useLayout, useWidth } from './layout/useLayout';
 import './canvas.css';
 
 export function Canvas(): ReactElement {
   const definition = useStore(shownDefinition);
   const graph = useMemo(() => (definition ? graphOf(definition) : null), [definition]);
-  const layout = useLayout(graph);
+  const section = useRef<HTMLElement>(null);
+  const layout = useLayout(graph, useWidth(section));
   const past = useStore((state) => state.past !== null);
 
   return (
-    <section className={past ? 'canvas canvas-past' : 'canvas'} aria-label="Graph">
+    <section ref={section} className={past ? 'canvas canvas-past' : 'canvas'} aria-label="Graph">
       {graph && layout && graph.nodes.length > 0 ? (
         <ReactFlowProvider>
           <Flow graph={graph} layout={layout} />

@@ -2,7 +2,7 @@
 import type { ReactFlowState } from '@xyflow/react';
 
 /** Below this zoom the small print cannot be read and is left away. */
-const FAR = 0.58;
+const FAR = 0.7;
 /** Below this one nothing can be read at all: cards become fields with the sign of their state. */
 const SPECK = 0.3;
 

@@ -8,20 +8,25 @@ export const SMALLEST_ZOOM = 0.02;
 
 interface Zooms {
   largest: number;
+  /** Larger than this nothing is read any better. */
+  ample: number;
   /** Smaller than this nothing can be read, so a first look shows the beginning instead of everything. */
   readable: number;
   /** The zoom of a look that shows a part. */
   close: number;
 }
 
-const AT_A_DESK: Zooms = { largest: 1.1, readable: 0.55, close: 0.75 };
+const AT_A_DESK: Zooms = { largest: 1.25, ample: 1, readable: 0.55, close: 0.75 };
 /** From the last row of a room. */
-const ON_A_STAGE: Zooms = { largest: 1.8, readable: 1.17, close: 1.2 };
+const ON_A_STAGE: Zooms = { largest: 1.8, ample: 1.6, readable: 1.17, close: 1.2 };
 
 function zooms(): Zooms {
   return document.documentElement.dataset.presenter === 'on' ? ON_A_STAGE : AT_A_DESK;
 }
 const MARGIN = 28;
+/** At the top stands the bar that controls what runs, at the bottom the one that zooms; both need a little more. */
+const HEAD = 64;
+const FOOT = 52;
 /** Longer than the motion itself: frames may be late. */
 const FIT_MILLIS = 1_000;
 
@@ -164,13 +169,18 @@ export function boundsOf(layout: Layout, widths: ReadonlyMap<string, number>): B
 
 export function fitted(box: Box, width: number, height: number): { x: number; y: number; zoom: number } {
   const across = (width - 2 * MARGIN) / Math.max(box.width, 1);
-  const down = (height - 2 * MARGIN) / Math.max(box.height, 1);
+  const down = (height - HEAD - FOOT) / Math.max(box.height, 1);
   const zoom = Math.min(Math.max(Math.min(across, down), SMALLEST_ZOOM), zooms().largest);
   return {
     zoom,
     x: (width - box.width * zoom) / 2 - box.x * zoom,
-    y: (height - box.height * zoom) / 2 - box.y * zoom,
+    y: HEAD + (height - HEAD - FOOT - box.height * zoom) / 2 - box.y * zoom,
   };
+}
+
+/** How well all of it can be read in this room: 1 is as well as can be. */
+export function comfort(box: Box, width: number, height: number): number {
+  return Math.min(fitted(box, width, height).zoom / zooms().ample, 1);
 }
 
 /** All of it where it can be read; else the beginning, which is where its first node stands. */

@@ -1,37 +1,50 @@
 import type { ReactElement } from 'react';
 import type { QueueView } from '../generated/protocol';
-import { formatCount } from '../shared/format';
+import { formatCount, plural } from '../shared/format';
 import { Icon } from '../shared/icons';
-import { growthWords } from './words';
+import { growthWords, isQuiet } from './words';
 
+/** Those with something in them first; the others are counted, and listed for who wants to know. */
 export function Queues({ queues }: { queues: QueueView[] }): ReactElement {
+  const busy = queues.filter((queue) => !isQuiet(queue));
+  const quiet = queues.filter(isQuiet);
   return (
     <section className="cluster-part" aria-label="Queues">
       <h3>Queues</h3>
-      {queues.length === 0 ? (
-        <p className="cluster-none">The depths and consumers of the work queues appear here after the first look.</p>
-      ) : (
-        <table className="cluster-table">
-          <thead>
-            <tr>
-              <th scope="col">Queue</th>
-              <th scope="col">Messages</th>
-              <th scope="col">Consumers</th>
-              <th scope="col">Growth</th>
-            </tr>
-          </thead>
-          <tbody>
-            {queues.map((queue) => (
-              <Row key={queue.name} queue={queue} />
-            ))}
-          </tbody>
-        </table>
+      {queues.length === 0 && <p className="cluster-none">The depths and consumers of the work queues appear here after the first look.</p>}
+      {busy.length > 0 && <Listed queues={busy} />}
+      {quiet.length > 0 && (
+        <details className="cluster-quiet">
+          <summary>{busy.length === 0 ? 'All of them are empty' : `${plural(quiet.length, 'other')} ${quiet.length === 1 ? 'is' : 'are'} empty`}</summary>
+          <Listed queues={quiet} />
+        </details>
       )}
     </section>
   );
 }
 
-function Row({ queue }: { queue: QueueView }): ReactElement {
+function Listed({ queues }: { queues: QueueView[] }): ReactElement {
+  const most = Math.max(1, ...queues.map(({ messages }) => messages));
+  return (
+    <table className="cluster-table">
+      <thead>
+        <tr>
+          <th scope="col">Queue</th>
+          <th scope="col">Messages</th>
+          <th scope="col">Consumers</th>
+          <th scope="col">Growth</th>
+        </tr>
+      </thead>
+      <tbody>
+        {queues.map((queue) => (
+          <Row key={queue.name} queue={queue} most={most} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Row({ queue, most }: { queue: QueueView; most: number }): ReactElement {
   const { sign, word } = growthWords(queue);
   const alone = queue.consumers === 0 && queue.messages > 0;
   return (
@@ -39,7 +52,12 @@ function Row({ queue }: { queue: QueueView }): ReactElement {
       <th scope="row">
         <code title={queue.name}>{queue.name}</code>
       </th>
-      <td className="numbers">{formatCount(queue.messages)}</td>
+      <td className="numbers">
+        <span className="cluster-bar" aria-hidden="true">
+          <span style={{ width: `${(queue.messages / most) * 100}%` }} />
+        </span>
+        <strong>{formatCount(queue.messages)}</strong>
+      </td>
       <td className={alone ? 'numbers cluster-alarm' : 'numbers'}>
         {alone && <Icon name="warning" size={12} />} {alone ? 'none' : formatCount(queue.consumers)}
       </td>

@@ -74,7 +74,10 @@ describe('ClusterPanel', () => {
     const families = [{ pattern: 'exec:*:context', keys: 12, bytes: 2_048, without_end: 3 }];
     useStore.setState({
       cluster: cluster({
-        queues: [{ name: 'workflow.execution', messages: 40, consumers: 0, growth: 2 }],
+        queues: [
+          { name: 'workflow.timer', messages: 0, consumers: 1, growth: 0 },
+          { name: 'workflow.execution', messages: 40, consumers: 0, growth: 2 },
+        ],
         workers: [{ name: 'w1', holds: 2, last_seen: 0 }],
         redis: { version: '7.0', used_bytes: 1_000_000, families },
       }),
@@ -82,6 +85,8 @@ describe('ClusterPanel', () => {
     render(<ClusterPanel />);
     const cells = screen.getAllByRole('row').map((row) => row.textContent);
     expect(cells).toContain('workflow.execution40 none+2.0 /s growing');
+    expect(screen.getByText('1 other is empty').parentElement?.textContent).toContain('workflow.timer0 1±0 /s empty');
+    expect(cells.findIndex((text) => text?.startsWith('workflow.execution'))).toBeLessThan(cells.findIndex((text) => text?.startsWith('workflow.timer')));
     expect(cells.find((text) => text?.startsWith('w12 messages'))).toBeTruthy();
     expect(cells).toContain('exec:*:context122.0 kB 3');
   });

@@ -20,6 +20,7 @@ describe('growthWords', () => {
 describe('gapWords', () => {
   it('tells how long and how much', () => {
     expect(gapWords({ from: 0, until: 61_000, dropped: 2, why: 'too slow' })).toMatch(/^\d\d:\d\d:00 to \d\d:\d\d:01, 2 messages were not seen: too slow$/);
+    expect(gapWords({ from: 0, until: 400, dropped: 0, why: 'too slow' })).toMatch(/^at \d\d:\d\d:00: too slow$/);
     expect(gapWords({ from: 0, until: null, dropped: 0, why: 'no connection' })).toMatch(/^since \d\d:\d\d:00: no connection$/);
   });
 });

@@ -30,6 +30,11 @@ export const RULE_WORDS: { [K in Rule]: string } = {
 /** Less than this a second is noise. */
 const STEADY = 0.05;
 
+/** Nothing is in it, and nothing was a moment ago. */
+export function isQuiet({ messages, growth }: QueueView): boolean {
+  return messages === 0 && Math.abs(growth) <= STEADY;
+}
+
 /** With sign and word: +12.5 a second, growing. */
 export function growthWords({ growth, messages }: QueueView): { sign: string; word: string } {
   const rate = Math.abs(growth) < 10 ? Math.abs(growth).toFixed(1) : formatCount(Math.round(Math.abs(growth)));

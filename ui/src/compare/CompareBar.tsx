@@ -53,12 +53,12 @@ function Execution({ side, id, summary, alike }: SideProps): ReactElement {
       {summary && !alike && <span className="compare-title">{summary.title}</span>}
       {summary && <PhaseLabel phase={summary.phase} />}
       {summary && (
-        <span className="compare-when numbers">
-          {formatSeconds(summary.started_at)}
-          {summary.ended_at !== null && ` · ${formatDuration(summary.ended_at - summary.started_at)}`}
-        </span>
+        <>
+          <span className="compare-when numbers">{summary.ended_at === null ? '' : formatDuration(summary.ended_at - summary.started_at)}</span>
+          <span className="compare-when compare-clock numbers">{formatSeconds(summary.started_at)}</span>
+        </>
       )}
-      <code>{shortId(id)}</code>
+      <code className="compare-id">{shortId(id)}</code>
     </span>
   );
 }

@@ -11,7 +11,7 @@ import { chooseDifference } from '../state/compare';
 import { nodeById, shownDefinition } from '../state/selectors';
 import { selectNode, useStore } from '../state/store';
 import { Pair } from './Pair';
-import { shortValue } from './values';
+import { shortPair } from './values';
 import './compare.css';
 
 type List = 'differences' | 'slower';
@@ -90,6 +90,7 @@ function DifferenceRow({ difference, first, chosen, tabStop, onChoose }: RowProp
   const node = useStore((state) => nodeById(shownDefinition(state), node_id));
   const hidden = useStore((state) => state.preferences.presenter);
   const [change] = changes;
+  const [before, after] = change ? shortPair(change.a, change.b) : ['', ''];
   return (
     <button type="button" data-roving tabIndex={tabStop ? 0 : -1} className="row compare-row" aria-pressed={chosen} data-testid={first ? 'first-difference' : undefined} onClick={onChoose}>
       <VerdictLabel verdict={shownVerdict(verdict)} />
@@ -100,8 +101,13 @@ function DifferenceRow({ difference, first, chosen, tabStop, onChoose }: RowProp
       </span>
       {change && !hidden && (
         <span className="compare-change">
-          <code className="compare-path">{change.path}</code> <Side side="a" /> <code>{shortValue(change.a)}</code> <Side side="b" /> <code>{shortValue(change.b)}</code>
+          <code className="compare-path" title={change.path}>
+            {change.path}
+          </code>
           {changes.length > 1 && <span className="compare-rest" title={`and ${formatCount(changes.length - 1)} more`}>+{formatCount(changes.length - 1)}</span>}
+          <span className="compare-values">
+            <Side side="a" /> <code>{before}</code> <Side side="b" /> <code>{after}</code>
+          </span>
         </span>
       )}
     </button>

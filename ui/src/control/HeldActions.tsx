@@ -1,20 +1,28 @@
 import type { ReactElement } from 'react';
-import { Button, IconButton } from '../shared/Button';
+import { Button } from '../shared/Button';
 import { labelOf, useCommands } from './useCommands';
 
-/** What can be done with the chosen message: on by one node, on for good, twice, or not at all. */
+const WORDS = { release: 'Let go', duplicate: 'Send twice', drop: 'Drop' } as const;
+type Action = keyof typeof WORDS;
+const ACTIONS = Object.keys(WORDS) as Action[];
+
+/** What can be done with this message alone: on for good, twice, or not at all. Steps are in the bar over the graph. */
 export function HeldActions(): ReactElement {
-  const commands = useCommands(['step', 'into', 'out', 'release', 'duplicate', 'drop']);
-  const [first, ...rest] = commands;
+  const commands = useCommands(ACTIONS);
   return (
     <div className="held-actions" role="toolbar" aria-label="With this message">
-      {first && (
-        <Button icon={first.icon} title={labelOf(first)} data-testid={`held-${first.id}`} onClick={first.act}>
-          {first.text}
+      {commands.map((command) => (
+        <Button
+          key={command.id}
+          icon={command.icon}
+          look={command.id === 'drop' ? 'danger' : 'plain'}
+          title={labelOf(command)}
+          aria-label={labelOf(command)}
+          data-testid={`held-${command.id}`}
+          onClick={command.act}
+        >
+          {WORDS[command.id as Action]}
         </Button>
-      )}
-      {rest.map((command) => (
-        <IconButton key={command.id} icon={command.icon} label={labelOf(command)} className={command.id === 'drop' ? 'held-drop' : ''} data-testid={`held-${command.id}`} onClick={command.act} />
       ))}
     </div>
   );

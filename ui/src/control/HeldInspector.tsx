@@ -68,13 +68,23 @@ const WORDS: { [K in HeldPart]: { label: string; note: string } } = {
 function Parts({ held, node }: { held: HeldMessage; node: Node }): ReactElement {
   const [picked, setPicked] = useState<Tab | null>(null);
   const [editing, setEditing] = useState<HeldPart | null>(null);
+  /** Who has left the editor goes on where they came from. */
+  const [returned, setReturned] = useState(false);
   const parts: HeldPart[] = held.gate === 'after' ? ['output', 'parameters', 'context'] : ['parameters', 'context'];
   const tabs: TabDescription<Tab>[] = parts.filter((part) => part !== 'output' || held.error === null).map((id) => ({ id, label: WORDS[id].label }));
   if (held.error) tabs.unshift({ id: 'error', label: 'Error', alarming: true });
   const active = tabs.find(({ id }) => id === picked)?.id ?? tabs[0]?.id ?? 'parameters';
-  if (editing !== null) return <Editing held={held} part={editing} onClose={() => setEditing(null)} />;
+  const pick = (tab: Tab): void => {
+    setPicked(tab);
+    setReturned(false);
+  };
+  const leave = (): void => {
+    setEditing(null);
+    setReturned(true);
+  };
+  if (editing !== null) return <Editing held={held} part={editing} onClose={leave} />;
   return (
-    <Tabs tabs={tabs} active={active} onSelect={setPicked} label="Of the held message">
+    <Tabs tabs={tabs} active={active} onSelect={pick} label="Of the held message">
       {active === 'error' ? (
         held.error && (
           <div className="held-error">
@@ -85,17 +95,25 @@ function Parts({ held, node }: { held: HeldMessage; node: Node }): ReactElement 
           </div>
         )
       ) : (
-        <Part held={held} part={active} node={node} onEdit={() => setEditing(active)} />
+        <Part held={held} part={active} node={node} returned={returned} onEdit={() => setEditing(active)} />
       )}
     </Tabs>
   );
 }
 
-function Part({ held, part, node, onEdit }: { held: HeldMessage; part: HeldPart; node: Node; onEdit: () => void }): ReactElement {
+interface PartProps {
+  held: HeldMessage;
+  part: HeldPart;
+  node: Node;
+  returned: boolean;
+  onEdit: () => void;
+}
+
+function Part({ held, part, node, returned, onEdit }: PartProps): ReactElement {
   const hidden = useStore((state) => state.preferences.presenter);
   const payload = partOf(held, part);
   const edit = isEditable(held, part) && (
-    <Button icon="edit" className="held-edit" data-testid={`edit-${part}`} onClick={onEdit}>
+    <Button icon="edit" className="held-edit" autoFocus={returned} data-testid={`edit-${part}`} onClick={onEdit}>
       Edit
     </Button>
   );

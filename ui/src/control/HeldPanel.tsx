@@ -18,12 +18,16 @@ export function HeldPanel(): ReactElement {
   const held = useStore(heldNow);
   const total = useStore(heldTotal);
   const selected = useStore((state) => selectedHeld(state)?.message_id ?? null);
+  // The inspector has them beside what the message carries.
+  const alone = useStore((state) => !state.preferences.panels.right.shown);
   if (held.length === 0) return <NothingHeld />;
   return (
     <section className="held" aria-label="Held messages" data-testid="held">
-      <div className="held-bar">
-        <HeldActions />
-      </div>
+      {alone && (
+        <div className="held-bar">
+          <HeldActions />
+        </div>
+      )}
       <ul className="held-list" onKeyDown={choosing}>
         {held.map((message) => (
           <li key={`${message.message_id} ${message.gate}`}>

@@ -5,7 +5,7 @@ import { Button } from '../shared/Button';
 import { Icon } from '../shared/icons';
 import { faultOf } from '../shared/json/fault';
 
-const JsonEditor = lazy(() => import('./JsonEditor'));
+const Editor = lazy(() => import('../shared/json/Editor'));
 
 interface Props {
   label: string;
@@ -35,7 +35,7 @@ export function PayloadEditor({ label, value, note, onApply, onClose }: Props): 
     <section className="payload-editor" aria-label={`Edit ${label.toLowerCase()}`} data-testid="payload-editor">
       <p className="payload-editor-note">{note}</p>
       <Suspense fallback={<p className="payload-editor-loading">Loading the editor…</p>}>
-        <JsonEditor
+        <Editor
           label={label}
           text={start}
           onChange={(next) => {

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Bridge, ProblemError } from '../bridge/bridge';
 import type { Breakpoint, Command, Request, Response } from '../generated/protocol';
 import { connect } from '../state/actions';
-import { useStore } from '../state/store';
+import { showPanel, useStore } from '../state/store';
 import { controlView, entry, held, summary, view } from '../testing/fixtures';
 import { BreakpointsPanel } from './BreakpointsPanel';
 import { ControlBar } from './ControlBar';
@@ -55,9 +55,11 @@ describe('HeldPanel', () => {
     render(<HeldPanel />);
     fireEvent.click(screen.getByTestId('held-row-say-'));
     expect(useStore.getState().selectedNode).toBe('say');
-    for (const id of ['step', 'release', 'duplicate', 'drop']) fireEvent.click(screen.getByTestId(`held-${id}`));
+    expect(screen.queryByTestId('held-drop')).toBeNull();
+    act(() => showPanel('right', false));
+    for (const id of ['release', 'duplicate', 'drop']) fireEvent.click(screen.getByTestId(`held-${id}`));
     await settled();
-    expect(commands().map(({ type }) => type)).toEqual(['step', 'release', 'duplicate', 'drop']);
+    expect(commands().map(({ type }) => type)).toEqual(['release', 'duplicate', 'drop']);
     expect(commands().every((each) => 'message_id' in each && each.message_id === 'm2')).toBe(true);
   });
 
@@ -76,6 +78,13 @@ describe('ControlBar', () => {
     set([held({ key: 'each=1' })]);
     expect(screen.getByTestId('control-status').textContent).toBe('1 message held');
     for (const id of ['continue', 'pause', 'step', 'into', 'out']) expect(screen.getByTestId(`control-${id}`)).toBeTruthy();
+  });
+
+  it('leaves a moment that is over to itself', () => {
+    set([held()]);
+    act(() => useStore.setState({ past: { view: view({ position: 7 }), at: 1_000, last: 9 } }));
+    const { container } = render(<ControlBar />);
+    expect(container.textContent).toBe('');
   });
 
   it('is absent when it is over, and in a recording', () => {

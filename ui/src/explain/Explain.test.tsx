@@ -86,9 +86,11 @@ describe('Explain', () => {
   it('names who decided that a node does not run', async () => {
     const sentence = 'sorry does not run: say found "$x" to be true, and followed b';
     const story = { ...STORY, node: { node_id: 'sorry', firings: 0, failed: 0, firing: null, not_run: [{ key: '', decided_by: 'say', position: 6, taken: ['b'], sentence }] } };
-    call.mockResolvedValue({ type: 'explanation', data: story });
+    call.mockImplementation(async ({ node_id }: { node_id: string }) => ({ type: 'explanation', data: node_id === 'sorry' ? story : STORY }));
     render(<Explain nodeId="sorry" lineageKey={null} />);
     expect((await screen.findByTestId('why-node')).textContent).toBe('It did not run, because say found "$x" to be true, and followed “then” to say.');
+    expect((await screen.findByTestId('why-decision')).textContent).toBe('What was asked in say$greet.n > 34 > 3True');
+    expect(screen.getByLabelText('Values it used').textContent).toContain('$greet.n4in expression, from Greet');
   });
 });
 
@@ -97,6 +99,16 @@ describe('sentences', () => {
     const [first] = WHOLE.waiting;
     const lost = waitingSentence({ ...first, node_id: 'say', key: 'each=1', arrived: 0, expected: 1, more: 0, missing: [{ what: 'item 0', whereabouts: { state: 'lost' } }] });
     expect(lost.filter((word) => typeof word === 'string').join('')).toContain('at each=1 has 0 of 1: item 0 is lost');
+  });
+
+  it('name a place once, however much is there', () => {
+    const running = (index: number) => ({ what: `item ${index}`, whereabouts: { state: 'running' as const, node_id: 'greet', since: 60_000 + index } });
+    const missing = [running(7), running(2), { what: 'item 4', whereabouts: { state: 'lost' as const } }, running(9)];
+    const words = waitingSentence({ node_id: 'say', key: '', arrived: 1, expected: 9, missing, more: 4 });
+    const since = new Date(60_002).toTimeString().slice(0, 8);
+    expect(words.map((word) => (typeof word === 'object' && 'node' in word ? `<${word.node}>` : word)).join('')).toBe(
+      `<say> has 1 of 9: items 7, 2 and 9 are at work in <greet>, the first since ${since}; item 4 is lost: nothing of it is under way any more; and 4 more.`,
+    );
   });
 
   it('have words for no time and for nothing', () => {

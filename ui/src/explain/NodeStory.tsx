@@ -1,32 +1,50 @@
 /** One node explained: why it went this way, what it used, or why it did not run. */
 import type { ReactElement } from 'react';
-import type { Condition, ExplanationView, Used } from '../generated/protocol';
+import type { Condition, ExplanationView, FiringStory, NodeStory as Told, Used } from '../generated/protocol';
 import { StateIcon } from '../shared/states';
 import { kindOf, rowsOf } from '../shared/json/rows';
 import { placeOf } from '../shared/json/path';
-import { shownDefinition } from '../state/selectors';
+import { shownDefinition, shownSummary } from '../state/selectors';
 import { travelTo } from '../state/past';
 import { useStore } from '../state/store';
 import { Named, Sentences } from './Sentences';
+import { useExplanation } from './useExplanation';
 import { storyOf } from './words';
 
 const CLOSED = new Map([[placeOf([]), false]]);
 
 export function NodeStory({ explanation }: { explanation: ExplanationView }): ReactElement | null {
   const definition = useStore(shownDefinition);
-  const hidden = useStore((state) => state.preferences.presenter);
   const { node } = explanation;
   if (!node) return null;
   const sentences = storyOf(node, explanation, definition);
-  const conditions = node.firing?.conditions ?? [];
-  const used = node.firing?.used ?? [];
+  const decided = decisionOf(node);
   return (
     <>
       <Sentences of={sentences} testId="why-node" />
-      {sentences.length === 0 && conditions.length === 0 && <p className="why-note">It ran as soon as it was its turn, and there was only one way to go on.</p>}
+      {sentences.length === 0 && (node.firing?.conditions ?? []).length === 0 && (
+        <p className="why-note">It ran as soon as it was its turn, and there was only one way to go on.</p>
+      )}
+      {node.firing && <Grounds firing={node.firing} />}
+      {decided && <Decision by={decided.by} at={decided.key} />}
+    </>
+  );
+}
+
+/** What was asked, and with which values. `decider` is who asked, where that was not the node itself. */
+function Grounds({ firing: { conditions, used }, decider }: { firing: FiringStory; decider?: string }): ReactElement {
+  const hidden = useStore((state) => state.preferences.presenter);
+  return (
+    <>
       {conditions.length > 0 && (
-        <section className="why-part" aria-label="Conditions">
-          <h3>What was asked</h3>
+        <section className="why-part" aria-label="Conditions" data-testid={decider === undefined ? undefined : 'why-decision'}>
+          {decider === undefined ? (
+            <h3>What was asked</h3>
+          ) : (
+            <h3 className="why-decider">
+              What was asked in <Named nodeId={decider} />
+            </h3>
+          )}
           <ul className="why-conditions">
             {conditions.map((condition, index) => (
               <li key={index}>
@@ -50,6 +68,20 @@ export function NodeStory({ explanation }: { explanation: ExplanationView }): Re
       )}
     </>
   );
+}
+
+/** Of a node that never ran: who has decided that, and for which item. */
+function decisionOf({ firing, not_run }: Told): { by: string; key: string } | null {
+  const [first] = not_run;
+  return firing === null && first !== undefined && first.decided_by !== null ? { by: first.decided_by, key: first.key } : null;
+}
+
+/** The grounds of somebody else's choice, so that nobody has to go there to understand it. */
+function Decision({ by, at }: { by: string; at: string }): ReactElement | null {
+  const executionId = useStore((state) => shownSummary(state)?.execution_id ?? '');
+  const explained = useExplanation(executionId, by, at);
+  const firing = explained.type === 'known' ? explained.explanation.node?.firing : null;
+  return firing ? <Grounds firing={firing} decider={by} /> : null;
 }
 
 function Asked({ condition: { written, resolved, held }, hidden }: { condition: Condition; hidden: boolean }): ReactElement {

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { ExplanationView, Problem } from '../generated/protocol';
 import { explanationOf } from '../state/actions';
 import { Poll } from '../state/poll';
-import { shownView } from '../state/selectors';
+import { shownSummary, shownView } from '../state/selectors';
 import { useStore } from '../state/store';
 
 /** Finding reasons goes through the whole recording, so it is asked calmly. */
@@ -25,6 +25,7 @@ export function useExplanation(executionId: string, nodeId: string | null, key: 
       show: (explanation) => show({ type: 'known', explanation }),
       fail: (problem) => show({ type: 'unknown', problem }),
       pauseMillis: PAUSE_MILLIS,
+      turn: () => shownSummary(useStore.getState())?.phase,
     });
     return poll.start();
   }, [executionId, nodeId, key, question]);

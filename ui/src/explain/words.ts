@@ -1,5 +1,5 @@
 /** Reasons as sentences. Nodes in them are places that one can go to, so a sentence is a list of words and nodes. */
-import type { Edge, ExecutionSummary, ExplanationView, FiringStory, Leg, Missing, NodeStory, NotRun, Spent, Waiting, Workflow } from '../generated/protocol';
+import type { Edge, ExecutionSummary, ExplanationView, FiringStory, Leg, Missing, MissingAt, NodeStory, NotRun, Spent, Waiting, Workflow } from '../generated/protocol';
 import { formatCount, formatDuration, formatSeconds, plural } from '../shared/format';
 
 export type Word = string | { node: string } | { code: string };
@@ -18,26 +18,62 @@ export function outcomeOf(summary: ExecutionSummary, firings: number, failed: nu
 export function waitingSentence({ node_id, key, arrived, expected, missing, more }: Waiting): Sentence {
   const told = missing.slice(0, MOST_MISSING);
   const left = missing.length - told.length + more;
-  const parts = told.flatMap((part, index) => [index === 0 ? '' : '; ', ...missingWords(part)]);
+  const parts = togetherOf(told).flatMap((group, index) => [index === 0 ? '' : '; ', ...missingWords(group)]);
   const rest = left > 0 ? `; and ${formatCount(left)} more` : '';
   return [{ node: node_id }, `${at(key)} has ${formatCount(arrived)} of ${formatCount(expected)}: `, ...parts, `${rest}.`];
 }
 
-function missingWords({ what, whereabouts }: Missing): Word[] {
+/** What is missing and in the same place for the same reason: told once. */
+function togetherOf(missing: readonly Missing[]): Missing[][] {
+  const groups = new Map<string, Missing[]>();
+  for (const part of missing) {
+    const place = placeOf(part.whereabouts);
+    groups.set(place, [...(groups.get(place) ?? []), part]);
+  }
+  return [...groups.values()];
+}
+
+/** Everything but the moment. */
+function placeOf(whereabouts: MissingAt): string {
+  return JSON.stringify({ ...whereabouts, since: null, until: null });
+}
+
+/** Of parts that are in the same place. */
+function missingWords(parts: readonly Missing[]): Word[] {
+  const [first] = parts;
+  if (!first) return [];
+  const many = parts.length > 1;
+  const who = namesOf(parts.map(({ what }) => what));
+  const be = many ? 'are' : 'is';
+  const { whereabouts } = first;
   switch (whereabouts.state) {
     case 'queued':
-      return whereabouts.behind === null ? [`${what} has not begun`] : [`${what} is queued behind `, { node: whereabouts.behind }];
+      return whereabouts.behind === null ? [`${who} ${many ? 'have' : 'has'} not begun`] : [`${who} ${be} queued behind `, { node: whereabouts.behind }];
     case 'running':
-      return [`${what} is at work in `, { node: whereabouts.node_id }, ` since ${formatSeconds(whereabouts.since)}`];
+      return [`${who} ${be} at work in `, { node: whereabouts.node_id }, `${many ? ', the first' : ''} since ${formatSeconds(earliest(parts))}`];
     case 'waiting':
-      return [`${what} rests in `, { node: whereabouts.node_id }, ` until ${formatSeconds(whereabouts.until)}`];
+      return [`${who} rest${many ? '' : 's'} in `, { node: whereabouts.node_id }, `${many ? ', the first' : ''} until ${formatSeconds(earliest(parts))}`];
     case 'retrying':
-      return [`${what} is tried again in `, { node: whereabouts.node_id }, ` at ${formatSeconds(whereabouts.until)}, after: ${whereabouts.error}`];
+      return [`${who} ${be} tried again in `, { node: whereabouts.node_id }, `${many ? ', the first' : ''} at ${formatSeconds(earliest(parts))}, after: ${whereabouts.error}`];
     case 'failed':
-      return [`${what} failed in `, { node: whereabouts.node_id }, `: ${whereabouts.error}`];
+      return [`${who} failed in `, { node: whereabouts.node_id }, `: ${whereabouts.error}`];
     case 'lost':
-      return [`${what} is lost: nothing of it is under way any more`];
+      return [`${who} ${be} lost: nothing of ${many ? 'them' : 'it'} is under way any more`];
   }
+}
+
+/** `items 3, 8 and 12`; what is no item keeps its own name. */
+function namesOf(names: readonly string[]): string {
+  const numbers = names.flatMap((name) => /^item (\S+)$/.exec(name)?.[1] ?? []);
+  return names.length > 1 && numbers.length === names.length ? `items ${listed(numbers)}` : listed(names);
+}
+
+function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+function earliest(parts: readonly Missing[]): number {
+  return Math.min(...parts.flatMap(({ whereabouts }) => ('since' in whereabouts ? whereabouts.since : 'until' in whereabouts ? whereabouts.until : [])));
 }
 
 export function legTime({ queue, run, timer }: Leg): number {

@@ -9,6 +9,13 @@ import { Family, originWords } from './Family';
 import { ForkDialog } from './ForkDialog';
 import { treeOf } from './tree';
 
+/** What is written, without the editor around it. */
+vi.mock('../shared/json/Editor', () => ({
+  default: ({ label, text, onChange }: { label: string; text: string; onChange: (text: string) => void }) => (
+    <textarea aria-label={label} defaultValue={text} onChange={(event) => onChange(event.target.value)} />
+  ),
+}));
+
 const ask = { node_id: 'greet', key: '', asks: 'GET http://127.0.0.1/price' };
 const PINNED: ForkPreview = { effects: [], effects_total: 0, pinned: 1, pins: [ask] };
 const ASKED: ForkPreview = { effects: [ask], effects_total: 1, pinned: 0, pins: [] };
@@ -42,10 +49,10 @@ describe('ForkDialog', () => {
   it('forks with what was changed, and opens what comes of it', async () => {
     prepareFork({ executionId: 'x1', from: 'event', position: 4 });
     render(<ForkDialog />);
-    const editor = await screen.findByTestId('fork-editor');
+    const editor = await screen.findByLabelText('What the node puts out');
     expect(screen.getByTestId('fork-dialog').textContent).toContain('on this machine');
     fireEvent.change(editor, { target: { value: '{"n": 2' } });
-    expect(screen.getByText(/Not JSON/)).toBeTruthy();
+    expect(screen.getByTestId('json-fault').textContent).toContain('Line 1, column 8');
     expect((screen.getByTestId('start-fork') as HTMLButtonElement).disabled).toBe(true);
     fireEvent.change(editor, { target: { value: '{"n": 2}' } });
     await waitFor(() => expect((screen.getByTestId('start-fork') as HTMLButtonElement).disabled).toBe(false));

@@ -3,8 +3,9 @@ import { type ReactElement, useEffect, useRef, useState } from 'react';
 import { problemOf } from '../bridge/bridge';
 import type { ForkPoint, Problem } from '../generated/protocol';
 import { Button, IconButton } from '../shared/Button';
-import { JsonEditor, parseJson } from '../shared/JsonEditor';
 import { shortId } from '../shared/format';
+import { JsonField } from '../shared/JsonField';
+import { parseJson } from '../shared/json/fault';
 import { textOf } from '../shared/json/JsonRow';
 import { forkPoint, startFork } from '../state/actions';
 import { editOf, editable, prepareFork, wishOf } from '../state/fork';
@@ -26,18 +27,17 @@ function Dialog({ draft }: { draft: ForkDraft }): ReactElement {
   const point = usePoint(draft);
   const known = point.type === 'known' ? point.point : null;
   const before = known ? editable(known.place) : undefined;
-  const [written, setText] = useState<string | null>(null);
-  const text = written ?? (before === undefined ? '' : textOf(before));
+  const [written, setWritten] = useState<string | null>(null);
   const [run, setRun] = useState<readonly string[]>([]);
   const [agreed, setAgreed] = useState(false);
   const [starting, setStarting] = useState(false);
   const [refused, setRefused] = useState<Problem | null>(null);
 
-  const parsed = before === undefined ? null : parseJson(text);
-  const edit = known && parsed?.type === 'value' && written !== null ? editOf(known.place, parsed.value) : null;
+  const parsed = written === null ? null : parseJson(written);
+  const edit = known && parsed?.type === 'value' ? editOf(known.place, parsed.value) : null;
   const wish = wishOf(draft, edit, run);
   const ready = point.type === 'known' || point.type === 'none';
-  const preview = usePreview(draft.executionId, wish, ready && parsed?.type !== 'wrong');
+  const preview = usePreview(draft.executionId, wish, ready && parsed?.type !== 'fault');
   const asks = preview.type === 'known' ? preview.preview.effects_total : 0;
   const able = preview.type === 'known' && (asks === 0 || agreed) && !starting;
 
@@ -68,11 +68,13 @@ function Dialog({ draft }: { draft: ForkDraft }): ReactElement {
           <Beginning draft={draft} point={known} />
           {point.type === 'unknown' && <Refusal problem={point.problem} />}
           {before !== undefined && known && (
-            <JsonEditor
-              text={text}
-              onChange={setText}
+            <JsonField
+              start={textOf(before)}
+              onChange={setWritten}
               label={EDIT_LABELS[known.place.type]}
               note={edit === null ? 'As it was. Change it to go another way.' : 'Changed; everything behind it works with this.'}
+              onApply={() => void start()}
+              onCancel={() => dialog.current?.close()}
               testId="fork-editor"
             />
           )}

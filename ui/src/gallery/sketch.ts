@@ -26,8 +26,11 @@ export const SPOT = { width: 26, height: 15 };
 const COLUMN = 41;
 const ROW = 27;
 const MARGIN = 5;
-/** More columns than this would make a drawing in which nothing can be made out. */
-const MOST_COLUMNS = 7;
+/** The room for a drawing, in its own units: one that fills it is made out best. */
+const ROOM = { width: 290, height: 104 };
+const MOST_BANDS = 3;
+/** A line that has to be drawn smaller than this goes on below instead. */
+const SMALLEST = 0.7;
 const BAND_GAP = 16;
 export const TURN = 8;
 /** More than this is no small drawing any more. */
@@ -38,8 +41,7 @@ export function sketchOf(definition: Workflow): Sketch {
   const known = new Set(nodes.map(({ id }) => id));
   const edges = definition.edges.filter(({ src, dst }) => known.has(src) && known.has(dst) && src !== dst);
   const columns = columnsOf(nodes.map(({ id }) => id), edges);
-  const perBand = Math.ceil(columns.length / Math.ceil(columns.length / MOST_COLUMNS || 1));
-  const bands = Array.from({ length: Math.ceil(columns.length / perBand) || 1 }, (_, band) => columns.slice(band * perBand, (band + 1) * perBand));
+  const bands = bandsOf(columns);
   const kinds = new Map(nodes.map((node) => [node.id, kindOf(node.type, node.trigger === true)]));
   const spots: Spot[] = [];
   const gaps: number[] = [];
@@ -59,11 +61,39 @@ export function sketchOf(definition: Workflow): Sketch {
     const [from, to] = [at.get(src), at.get(dst)];
     return from && to ? [{ id, from, to }] : [];
   });
+  const turn = turnOf(bands);
+  for (const spot of spots) spot.x += turn;
+  return { spots, lines, gaps, ...sizeOf(bands) };
+}
+
+/** In one line as long as that can be made out; else in as many as make the largest drawing. */
+function bandsOf(columns: string[][]): string[][][] {
+  const options = Array.from({ length: MOST_BANDS }, (_, more) => inBands(columns, more + 1));
+  return options.reduce((best, each) => (scaleOf(best) < SMALLEST && scaleOf(each) > scaleOf(best) + 0.05 ? each : best));
+}
+
+function inBands(columns: string[][], count: number): string[][][] {
+  const perBand = Math.max(Math.ceil(columns.length / count), 1);
+  return Array.from({ length: Math.ceil(columns.length / perBand) || 1 }, (_, band) => columns.slice(band * perBand, (band + 1) * perBand));
+}
+
+function scaleOf(bands: string[][][]): number {
+  const { width, height } = sizeOf(bands);
+  return Math.min(ROOM.width / width, ROOM.height / height, 1.15);
+}
+
+function sizeOf(bands: string[][][]): { width: number; height: number } {
   const widest = Math.max(...bands.map((band) => band.length), 1);
-  // A line that goes on below turns round beside its last column and its first one.
-  const turn = bands.length > 1 ? TURN : 0;
-  if (turn > 0) for (const spot of spots) spot.x += turn;
-  return { spots, lines, gaps, width: (widest - 1) * COLUMN + SPOT.width + 2 * MARGIN + 2 * turn, height: top - BAND_GAP + MARGIN };
+  const heights = bands.map((band) => (Math.max(...band.map((column) => column.length), 1) - 1) * ROW + SPOT.height);
+  return {
+    width: (widest - 1) * COLUMN + SPOT.width + 2 * MARGIN + 2 * turnOf(bands),
+    height: heights.reduce((sum, each) => sum + each, 0) + (bands.length - 1) * BAND_GAP + 2 * MARGIN,
+  };
+}
+
+/** A line that goes on below turns round beside its last column and its first one. */
+function turnOf(bands: string[][][]): number {
+  return bands.length > 1 ? TURN : 0;
 }
 
 /** Each node one column after the last of those before it; within a column in the order of those before it. */

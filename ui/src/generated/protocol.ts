@@ -1094,6 +1094,10 @@ export type SlowerView = { node_id: NodeId, key: LineageKey, duration_a: number,
  */
 export type Snapshot = { version: string, runs_on: RunsOn, 
 /**
+ * What runs here is gone when the host ends: it has a store for the time being only.
+ */
+keeps_nothing?: boolean, 
+/**
  * The watched folder, for people.
  */
 folder: string, workflows: Array<WorkflowEntry>, 

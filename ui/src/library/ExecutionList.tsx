@@ -14,6 +14,7 @@ import { openExecution } from '../state/actions';
 import { compare } from '../state/compare';
 import { useStore } from '../state/store';
 import { MOST_LISTED } from '../state/updates';
+import { useInSight } from './useInSight';
 
 /** More than anyone scrolls through; what is left out is counted. */
 const MOST_SHOWN = 200;
@@ -28,6 +29,7 @@ export function ExecutionList(): ReactElement {
   const now = useNow();
   const shown = executions.slice(0, MOST_SHOWN);
   const stop = shown.some((each) => each.execution_id === open) ? open : (shown[0]?.execution_id ?? null);
+  const list = useInSight(open);
 
   return (
     <section className="library-part library-executions" aria-label="Executions">
@@ -39,7 +41,7 @@ export function ExecutionList(): ReactElement {
           {elsewhere ? 'Executions of the cluster appear here when they start, and are kept.' : 'Select a workflow and press Run. Every execution is kept here.'}
         </EmptyState>
       )}
-      <ul className="library-list" onKeyDown={moveFocus}>
+      <ul ref={list} className="library-list" onKeyDown={moveFocus}>
         {shown.map((execution) => (
           <li key={execution.execution_id} className="library-item">
             <ExecutionRow
@@ -88,6 +90,7 @@ const ExecutionRow = memo(function ExecutionRow({ execution, open, tabStop, when
         type="button"
         data-roving
         data-testid={`execution-${execution_id}`}
+        data-shown={open}
         tabIndex={tabStop ? 0 : -1}
         className={open ? 'row library-row library-open' : 'row library-row'}
         aria-current={open}

@@ -1,7 +1,7 @@
-import { fireEvent, render, screen } from '@testing-library/react';
+import { act, fireEvent, render, screen } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import { useStore } from '../state/store';
-import { diagnostic, entry, summary } from '../testing/fixtures';
+import { diagnostic, entry, summary, view } from '../testing/fixtures';
 import { Library } from './Library';
 
 describe('Library', () => {
@@ -30,6 +30,20 @@ describe('Library', () => {
     render(<Library />);
     const text = screen.getByTestId('execution-abcdef0123456789').textContent;
     for (const part of ['Hello', 'Halted', '250 ms', '23456789']) expect(text).toContain(part);
+  });
+
+  it('brings the line of what is open into sight', () => {
+    const revealed: string[] = [];
+    Element.prototype.scrollIntoView = function scrollIntoView(this: HTMLElement) {
+      revealed.push(this.dataset.testid ?? '');
+    };
+    useStore.setState({ workflows: [entry(), entry({ path: 'b.json' })], executions: [summary()] });
+    render(<Library />);
+    expect(revealed).toEqual([]);
+    act(() => useStore.setState({ open: { type: 'workflow', path: 'b.json' } }));
+    expect(revealed).toEqual(['workflow-b.json']);
+    act(() => useStore.setState({ open: { type: 'execution', executionId: summary().execution_id, view: view() } }));
+    expect(revealed.slice(1)).toEqual([`workflow-${summary().path}`, `execution-${summary().execution_id}`]);
   });
 
   it('has no workflows in a recording', () => {

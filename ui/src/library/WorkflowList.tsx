@@ -7,6 +7,7 @@ import { Icon } from '../shared/icons';
 import { moveFocus } from '../shared/roving';
 import { countSeverity, shownEntry } from '../state/selectors';
 import { openGallery, openWorkflow, useStore } from '../state/store';
+import { useInSight } from './useInSight';
 
 export function WorkflowList(): ReactElement {
   const workflows = useStore((state) => state.workflows);
@@ -16,6 +17,7 @@ export function WorkflowList(): ReactElement {
   const ready = useStore((state) => state.ready);
   const nothing = useStore((state) => state.open.type === 'nothing');
   const stop = workflows.some((entry) => entry.path === shown) ? shown : (workflows[0]?.path ?? null);
+  const list = useInSight(shown);
 
   return (
     <section className="library-part" aria-label="Workflows">
@@ -35,7 +37,7 @@ export function WorkflowList(): ReactElement {
           )}
         </EmptyState>
       )}
-      <ul className="library-list" onKeyDown={moveFocus}>
+      <ul ref={list} className="library-list" onKeyDown={moveFocus}>
         {workflows.map((entry) => (
           <li key={entry.path}>
             <WorkflowRow entry={entry} open={open === entry.path} near={shown === entry.path} tabStop={stop === entry.path} />
@@ -60,6 +62,7 @@ function WorkflowRow({ entry, open, near, tabStop }: RowProps): ReactElement {
       type="button"
       data-roving
       data-testid={`workflow-${entry.path}`}
+      data-shown={near}
       tabIndex={tabStop ? 0 : -1}
       className={`row library-row${open ? ' library-open' : ''}${near && !open ? ' library-near' : ''}`}
       aria-current={open}

@@ -17,7 +17,7 @@ export function NodeLink({ node, nodeId, onSelect }: Props): ReactElement {
   return (
     <button type="button" className="node-link" data-link={nodeId} onClick={() => onSelect(nodeId)}>
       <Icon name={kindIcon(node.type)} size={12} />
-      {titleOf(node)}
+      <span className="node-link-text">{titleOf(node)}</span>
     </button>
   );
 }

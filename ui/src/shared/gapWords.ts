@@ -12,8 +12,13 @@ export function unkeptWords(gap: Gap): string {
 }
 
 function words({ from, until, dropped, why }: Gap, lost: string): string {
-  const when = until === null ? `since ${formatSeconds(from)}` : `${formatSeconds(from)} to ${formatSeconds(until)}`;
-  return `${when}${dropped === 0 ? '' : `, ${lost}`}: ${why}`;
+  return `${whenWords(from, until)}${dropped === 0 ? '' : `, ${lost}`}: ${why}`;
+}
+
+function whenWords(from: number, until: number | null): string {
+  if (until === null) return `since ${formatSeconds(from)}`;
+  const [begun, over] = [formatSeconds(from), formatSeconds(until)];
+  return begun === over ? `at ${begun}` : `${begun} to ${over}`;
 }
 
 export function unseenWords(count: number): string {

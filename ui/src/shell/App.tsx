@@ -29,7 +29,9 @@ import { ChangedBanner } from './ChangedBanner';
 import { FullPage } from './FullPage';
 import { KeysHelp } from './KeysHelp';
 import { Toasts } from './Toasts';
+import { UnkeptBanner } from './UnkeptBanner';
 import { useDrop } from './useDrop';
+import { useFocusKept } from './useFocusKept';
 import { useGlobalKeys } from './useGlobalKeys';
 import { useTheme } from './useTheme';
 import { useTitle } from './useTitle';
@@ -49,10 +51,12 @@ export function App(): ReactElement {
   useFollowControl();
   useControlKeys();
   useGlobalKeys(onHelp, onPalette);
+  useFocusKept();
   return (
     <div className="shell">
       <TopBar onHelp={onHelp} onPalette={onPalette} />
       <LiveBanner />
+      <UnkeptBanner />
       <FullPage>
         <Panels />
       </FullPage>

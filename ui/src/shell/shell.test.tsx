@@ -1,4 +1,4 @@
-import { fireEvent, render, screen } from '@testing-library/react';
+import { act, fireEvent, render, screen } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { connect } from '../state/actions';
 import { showProblem, useStore } from '../state/store';
@@ -33,6 +33,13 @@ describe('App', () => {
     fireEvent.keyDown(splitter, { key: 'Home' });
     fireEvent.keyDown(splitter, { key: 'ArrowLeft' });
     expect(useStore.getState().preferences.panels.left.size).toBe(200);
+  });
+
+  it('says that nothing is kept, where that is so', () => {
+    render(<App />);
+    expect(screen.queryByTestId('unkept-banner')).toBeNull();
+    act(() => useStore.setState({ keepsNothing: true }));
+    expect(screen.getByTestId('unkept-banner').textContent).toMatch(/keeps nothing.*Another one has the store.*To keep it, close the other one/);
   });
 
   it('shows problems only where there are some', () => {

@@ -112,8 +112,8 @@ function release(mine: Session): void {
 }
 
 function fromSnapshot(snapshot: Snapshot): Partial<State> {
-  const { version, folder, runs_on: runsOn, workflows, executions } = snapshot;
-  return { ready: true, version, folder, runsOn, workflows, executions };
+  const { version, folder, runs_on: runsOn, keeps_nothing: keepsNothing = false, workflows, executions } = snapshot;
+  return { ready: true, version, folder, runsOn, keepsNothing, workflows, executions };
 }
 
 /** Keeps what was open, or comes back to what was open last time; a first visit starts in the gallery. */

@@ -1,5 +1,6 @@
 /** The store for what may lag behind a little: a map, a tally. Heard a few times a second, however much happens. */
 import { useSyncExternalStore } from 'react';
+import { shownSummary } from './selectors';
 import { type State, useStore } from './store';
 
 const PACE_MILLIS = 200;
@@ -8,12 +9,16 @@ const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setTimeout> | null = null;
 
 function tell(): void {
+  if (timer !== null) clearTimeout(timer);
   timer = null;
   for (const listener of listeners) listener();
 }
 
-useStore.subscribe(() => {
-  if (listeners.size > 0) timer ??= setTimeout(tell, PACE_MILLIS);
+useStore.subscribe((state, before) => {
+  if (listeners.size === 0) return;
+  // That it is over is told at once: whoever looks at two places sees the same in both.
+  if (shownSummary(state)?.phase !== shownSummary(before)?.phase) tell();
+  else timer ??= setTimeout(tell, PACE_MILLIS);
 });
 
 function subscribe(listener: () => void): () => void {

@@ -37,12 +37,14 @@ export function useFollowItem(): void {
   useEffect(() => {
     if (executionId === null || place === null || index === null) return undefined;
     let first = true;
+    const { selectedNode } = useStore.getState();
     const poll = new Poll({
       ask: () => itemDetail(executionId, place, index),
       mark: () => markOf(executionId),
       show: (detail) => {
         showDetail(detail);
-        if (first) selectTellingNode(detail);
+        // Who has gone to another node meanwhile wants to be there.
+        if (first && useStore.getState().selectedNode === selectedNode) selectTellingNode(detail);
         first = false;
       },
       // The item may have gone with its execution; what is shown of it goes too.

@@ -23,6 +23,13 @@ describe('applyPatch', () => {
     expect(applyPatch(before, patch(position, { nodes: { start: nodeView('failed') } }))).toBe(before);
   });
 
+  it('hears of what was not kept, which moves nothing on', () => {
+    const lost = summary({ unkept: { from: 1_500, until: null, dropped: 12, why: 'the disk is full' } });
+    const after = applyPatch(view(), patch(1, { summary: lost, nodes: { start: nodeView('failed') } }));
+    expect(after).toEqual(view({ summary: lost }));
+    expect(applyPatch(after, patch(1, { summary: lost }))).toBe(after);
+  });
+
   it('ignores the patch of another execution', () => {
     const before = view();
     expect(applyPatch(before, patch(9, { execution_id: 'x2' }))).toBe(before);

@@ -9,7 +9,7 @@ export function applyPatch(view: ExecutionView, patch: ViewPatch): ExecutionView
 export function applyPatches(view: ExecutionView, patches: readonly ViewPatch[]): ExecutionView {
   const fresh = freshPatches(view, patches);
   const last = fresh.at(-1);
-  if (!last) return view;
+  if (!last) return withLoss(view, patches);
   const changed = fresh.slice(1).reduce(merged, fresh[0] ?? last);
   return {
     ...view,
@@ -18,6 +18,13 @@ export function applyPatches(view: ExecutionView, patches: readonly ViewPatch[])
     nodes: { ...view.nodes, ...changed.nodes },
     edges: { ...view.edges, ...changed.edges },
   };
+}
+
+/** What a full disk did not keep is no event: it is told at the position that was reached before. */
+function withLoss(view: ExecutionView, patches: readonly ViewPatch[]): ExecutionView {
+  const { execution_id, unkept = null } = view.summary;
+  const told = patches.findLast((patch) => patch.execution_id === execution_id && patch.position === view.position)?.summary;
+  return unkept === null && told?.unkept ? { ...view, summary: told } : view;
 }
 
 /** What was seen already, or belongs to another execution, does not count. */

@@ -11,11 +11,14 @@ interface Question<T> {
   fail: (problem: Problem) => void;
   /** Between an answer and the next question. */
   pauseMillis: number;
+  /** A different one is asked about without a pause. */
+  turn?: () => unknown;
 }
 
 /** At most one question under way, and a pause after each; the last change is always asked about. */
 export class Poll<T> {
   private asked: unknown;
+  private turn: unknown;
   private busy = false;
   private stopped = false;
   private timer: ReturnType<typeof setTimeout> | null = null;
@@ -30,7 +33,7 @@ export class Poll<T> {
   start(): () => void {
     void this.ask();
     const unsubscribe = useStore.subscribe(() => {
-      if (!this.busy) this.askAgain();
+      if (!this.busy || this.isAtATurn()) this.rest();
     });
     return () => {
       this.stopped = true;
@@ -40,9 +43,10 @@ export class Poll<T> {
   }
 
   private async ask(): Promise<void> {
-    const { ask, mark, show, fail, pauseMillis } = this.question;
+    const { ask, mark, show, fail, pauseMillis, turn } = this.question;
     this.busy = true;
     this.asked = mark();
+    this.turn = turn?.();
     try {
       const answer = await ask();
       if (!this.stopped) show(answer);
@@ -52,7 +56,14 @@ export class Poll<T> {
     if (!this.stopped) this.timer = setTimeout(() => this.rest(), pauseMillis);
   }
 
+  /** True in the pause after an answer, when the next one is wanted now. */
+  private isAtATurn(): boolean {
+    return this.timer !== null && this.question.turn?.() !== this.turn;
+  }
+
   private rest(): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = null;
     this.busy = false;
     this.askAgain();
   }

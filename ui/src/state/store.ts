@@ -90,6 +90,8 @@ export interface State {
   folder: string;
   /** Executions of a cluster are watched here, and run elsewhere. */
   runsOn: RunsOn;
+  /** What runs here is gone when the window closes. */
+  keepsNothing: boolean;
   /** The live cluster that is looked into; null where there is none. */
   cluster: ClusterView | null;
   /** The dialog that attaches is open. */
@@ -135,6 +137,7 @@ export const INITIAL_STATE: State = {
   version: '',
   folder: '',
   runsOn: 'here',
+  keepsNothing: false,
   cluster: null,
   attaching: false,
   workflows: [],

@@ -14,7 +14,9 @@ interface ToldGap extends Gap {
 }
 
 /** A narrower one is not seen. */
-const NARROWEST = 6;
+const NARROWEST = 10;
+/** In a narrower one its word would be cut; the line above the rows says it all the same. */
+const ROOM_FOR_A_WORD = 40;
 
 function useGaps(): ToldGap[] {
   const seen = useStore((state) => shownSummary(state)?.observed?.gaps);
@@ -23,6 +25,18 @@ function useGaps(): ToldGap[] {
     const told = (seen ?? []).map((gap) => ({ ...gap, words: gapWords(gap) }));
     return unkept ? [...told, { ...unkept, words: unkeptWords(unkept) }] : told;
   }, [seen, unkept]);
+}
+
+/** What goes on after the last event has no moments that it could lie between: it stands behind the rows. */
+const BEHIND = 52;
+
+function isBehind({ from, until }: Gap, { latest_at }: Timeline): boolean {
+  return until === null && from >= latest_at;
+}
+
+/** How much room that needs. */
+export function useRoomBehind(timeline: Timeline): number {
+  return useGaps().some((gap) => isBehind(gap, timeline)) ? BEHIND : 0;
 }
 
 /** The last one in words, and all of them on hover. */
@@ -45,18 +59,29 @@ export function Gaps({ left, scale, timeline }: { left: number; scale: Scale; ti
   return (
     <ul className="timeline-gaps" style={{ left, width: scale.width }} aria-label="Gaps" data-testid="timeline-gaps">
       {gaps.map((gap) => (
-        <li key={`${gap.from} ${gap.why}`} className="timeline-gap" style={placeOf(gap, scale, timeline)}>
-          <span className="timeline-gap-word" aria-hidden="true">
-            gap
-          </span>
-          <span className="visually-hidden">{asSentence(gap.words)}.</span>
-        </li>
+        <Place key={`${gap.from} ${gap.why}`} words={gap.words} at={placeOf(gap, scale, timeline)} />
       ))}
     </ul>
   );
 }
 
-function placeOf({ from, until }: Gap, scale: Scale, { started_at, latest_at }: Timeline): { left: number; width: number } {
+function Place({ words, at }: { words: string; at: { left: number; width: number } }): ReactElement {
+  return (
+    <li className="timeline-gap" style={at}>
+      {at.width >= ROOM_FOR_A_WORD && (
+        <span className="timeline-gap-word" aria-hidden="true">
+          gap
+        </span>
+      )}
+      <span className="visually-hidden">{asSentence(words)}.</span>
+    </li>
+  );
+}
+
+function placeOf(gap: Gap, scale: Scale, timeline: Timeline): { left: number; width: number } {
+  if (isBehind(gap, timeline)) return { left: scale.width + 6, width: BEHIND - 6 };
+  const { from, until } = gap;
+  const { started_at, latest_at } = timeline;
   const within = (moment: number): number => Math.min(Math.max(moment, started_at), latest_at);
   const start = Math.min(xOf(scale, within(from)), Math.max(scale.width - NARROWEST, 0));
   return { left: start, width: Math.max(xOf(scale, within(until ?? latest_at)) - start, NARROWEST) };

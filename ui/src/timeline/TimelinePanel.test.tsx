@@ -70,11 +70,13 @@ describe('TimelinePanel', () => {
 
   it('shows what a full disk did not keep', async () => {
     const now = view({ position: 9, nodes: {} });
-    const unkept = { from: 1_500, until: null, dropped: 12, why: 'the disk is full' };
+    const unkept = { from: 3_000, until: null, dropped: 12, why: 'the disk is full' };
     useStore.setState({ open: { type: 'execution', executionId: 'x1', view: { ...now, summary: { ...now.summary, unkept } } } });
     await shown();
     expect(screen.getByRole('list', { name: 'Gaps' }).textContent).toMatch(/12 events were not kept: the disk is full/);
     expect(screen.getByTestId('gap-line').textContent).toMatch(/^Gap since .*12 events were not kept/);
+    // Nothing came after it, so it has a place of its own, wide enough for its word.
+    expect(screen.getByText('gap')).toBeTruthy();
   });
 
   it('has no gaps where everything was seen', async () => {

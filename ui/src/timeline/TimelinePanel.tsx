@@ -13,7 +13,7 @@ import { nodeById, shownDefinition, shownSummary } from '../state/selectors';
 import { selectNode, useStore } from '../state/store';
 import type { Bookmark } from '../state/bookmarks';
 import { Bookmarks } from './Bookmarks';
-import { GapLine, Gaps } from './Gaps';
+import { GapLine, Gaps, useRoomBehind } from './Gaps';
 import { PlayBar, markMoment, stepAtNode } from './PlayBar';
 import { ROW, paintFolds, paintRows } from './paint';
 import { paletteInForce } from './palette';
@@ -59,9 +59,10 @@ function Rows({ timeline }: { timeline: Timeline }): ReactElement {
   const end = timeline.latest_at;
   const marks = useStore((state) => state.preferences.bookmarks[timeline.execution_id]) ?? NO_MARKS;
   const position = useStore((state) => state.past?.view.position) ?? timeline.position;
+  const behind = END + useRoomBehind(timeline);
   const scale = useMemo(
-    () => scaleOf(timeline.ticks, timeline.started_at, end, Math.max(width - NAMES - END, 1)),
-    [timeline, end, width],
+    () => scaleOf(timeline.ticks, timeline.started_at, end, Math.max(width - NAMES - behind, 1)),
+    [timeline, end, width, behind],
   );
 
   useEffect(() => {
@@ -80,7 +81,7 @@ function Rows({ timeline }: { timeline: Timeline }): ReactElement {
       <Bookmarks executionId={timeline.execution_id} marks={marks} position={position} />
       <GapLine />
       <div className="timeline-scroll" ref={lane}>
-        <Axis scale={scale} timeline={timeline} />
+        <Axis scale={scale} timeline={timeline} behind={behind} />
         <div className="timeline-rows" style={{ height: Math.max(timeline.rows.length * ROW, 1) }}>
           <Names timeline={timeline} />
           <Bars scale={scale} timeline={timeline} />
@@ -156,9 +157,9 @@ function stepsOf(timeline: Timeline, marks: readonly Bookmark[], shift: boolean)
 }
 
 /** The beginning, the end, and how long each folded stretch is. */
-function Axis({ scale, timeline }: { scale: Scale; timeline: Timeline }): ReactElement {
+function Axis({ scale, timeline, behind }: { scale: Scale; timeline: Timeline; behind: number }): ReactElement {
   return (
-    <div className="timeline-axis numbers" style={{ marginLeft: NAMES, marginRight: END }} aria-hidden="true">
+    <div className="timeline-axis numbers" style={{ marginLeft: NAMES, marginRight: behind }} aria-hidden="true">
       <span>{formatClock(timeline.started_at)}</span>
       {scale.pieces
         .filter((piece) => piece.folded)

@@ -74,7 +74,9 @@ function Row({ timer, board, tabStop }: { timer: TimerView; board: WaitBoard; ta
       <Due timer={timer} board={board} />
       <span className="waits-what">
         <span className="waits-name">{timer.name}</span>
-        <span className="waits-purpose">{purposeOf(timer)}</span>
+        <span className="waits-purpose" title={purposeOf(timer)}>
+          {purposeOf(timer)}
+        </span>
       </span>
       <span className="waits-where">
         <span className="waits-title">{timer.title}</span>

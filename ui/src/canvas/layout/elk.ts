@@ -1,45 +1,52 @@
 /** Layered layout by ELK, in a worker so that a large graph does not hold up the page. */
 import ELK, { type ELK as Elk, type ElkEdgeSection, type ElkExtendedEdge, type ElkLabel, type ElkNode } from 'elkjs/lib/elk-api.js';
 import { type Graph, NODE_HEIGHT } from '../graph';
-import { type EdgeRoute, LABEL_HEIGHT, type Layout, type Point, ROOMY_NOTE, plainLayout, wordsWidth } from './layout';
+import { type EdgeRoute, LABEL_HEIGHT, type Layout, type Point, ROOMY_NOTE, plainLayout, waysBack, wordsWidth } from './layout';
 
 const LIMIT_MILLIS = 30_000;
 /** Above this many nodes good is better than best. */
 const LARGE = 150;
 const MOST_CACHED = 24;
-/** What can be read as a whole in a window of ordinary size. */
-const LONGEST_LINE = 1_180;
-const FLATTEST = 4;
-const TALLEST = 860;
+/** A line that is no longer than this is in sight as a whole even beside two open panels. */
+const SHORT_LINE = 560;
+/** A line that is not much wider than high is no line. */
+const FLAT = 1.6;
+/** Up to this many nodes several ways to wrap are tried. */
+const SMALL = 40;
 const MOST_BACK = 4;
 
-const cache = new Map<string, Layout>();
+const cache = new Map<string, readonly Layout[]>();
 let elk: Elk | null = null;
 
-export function cachedLayout(key: string): Layout | null {
+export function cachedLayouts(key: string): readonly Layout[] | null {
   return cache.get(key) ?? null;
 }
 
-export async function layoutOf(graph: Graph): Promise<Layout> {
+/** In one line first; then, where that is long, as it goes on below in several ways. Which is best depends on the room. */
+export async function layoutsOf(graph: Graph): Promise<readonly Layout[]> {
   const cached = cache.get(graph.key);
   if (cached) return cached;
-  const layout = await computed(graph);
+  const layouts = await computed(graph);
   if (cache.size >= MOST_CACHED) cache.delete(cache.keys().next().value ?? '');
-  cache.set(graph.key, layout);
-  return layout;
+  cache.set(graph.key, layouts);
+  return layouts;
 }
 
-async function computed(graph: Graph): Promise<Layout> {
+async function computed(graph: Graph): Promise<readonly Layout[]> {
   try {
     const line = await withLimit(worker().layout(elkGraph(graph)));
-    if (!isTooLong(line) || graph.nodes.length > LARGE) return readLayout(graph, line);
-    const wrapped = await withLimit(worker().layout(elkGraph(graph, WRAPPED)));
-    return readLayout(graph, isClear(graph, wrapped) ? wrapped : line);
+    const layouts = [readLayout(graph, line)];
+    if (!isLong(line) || graph.nodes.length > LARGE) return layouts;
+    for (const wrap of graph.nodes.length > SMALL ? WRAPS.slice(0, 1) : WRAPS) {
+      const wrapped = await withLimit(worker().layout(elkGraph(graph, wrappedBy(wrap))));
+      if (!isTangle(graph, wrapped)) layouts.push(readLayout(graph, wrapped, ` ${wrap.cut} ${wrap.shape}`));
+    }
+    return layouts;
   } catch {
     // A worker that is stuck is of no use for the next graph either.
     elk?.terminateWorker();
     elk = null;
-    return plainLayout(graph);
+    return [plainLayout(graph)];
   }
 }
 
@@ -58,23 +65,45 @@ function withLimit<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }
 
-/** A graph that goes on below, as a long line of text does. */
-const WRAPPED = {
-  'elk.aspectRatio': '1.5',
-  'elk.layered.wrapping.strategy': 'MULTI_EDGE',
-  'elk.layered.wrapping.additionalEdgeSpacing': '12',
-};
-
-/** In one line it could only be read in pieces, with empty ground above and below. */
-export function isTooLong({ width = 0, height = 0 }: Pick<ElkNode, 'width' | 'height'>): boolean {
-  return width > LONGEST_LINE && width > FLATTEST * height;
+interface Wrap {
+  /** Width by height of what is wanted. */
+  shape: number;
+  /** How ELK finds the places where a line ends. None of its ways is best for every graph. */
+  cut: 'MSD' | 'ARD';
 }
 
-/** It can be read as a whole, and few ways lead back to the left: many of them are a tangle that no line would be. */
-export function isClear(graph: Graph, { width = 0, height = 0, children = [] }: Omit<ElkNode, 'children'> & { children?: ElkNode[] }): boolean {
-  const at = new Map(graph.nodes.map(({ node }, index) => [node.id, children[index]?.x ?? 0]));
-  const back = graph.edges.filter(({ edge }) => (at.get(edge.dst) ?? 0) <= (at.get(edge.src) ?? 0));
-  return width <= LONGEST_LINE && height <= TALLEST && back.length <= MOST_BACK;
+/** The first is the one that serves most graphs. */
+const WRAPS: readonly Wrap[] = [
+  { shape: 1.5, cut: 'MSD' },
+  { shape: 1.5, cut: 'ARD' },
+  { shape: 0.9, cut: 'ARD' },
+  { shape: 2.4, cut: 'MSD' },
+];
+
+/** A graph that goes on below, as a long line of text does. It is wrapped for want of room, so it stands closer too. */
+export function wrappedBy({ shape, cut }: Wrap): { [option: string]: string } {
+  return {
+    'elk.aspectRatio': String(shape),
+    'elk.layered.wrapping.strategy': 'MULTI_EDGE',
+    'elk.layered.wrapping.cutting.strategy': cut,
+    'elk.layered.wrapping.additionalEdgeSpacing': '8',
+    'elk.layered.spacing.nodeNodeBetweenLayers': '28',
+    'elk.layered.spacing.edgeNodeBetweenLayers': '13',
+    'elk.layered.spacing.edgeEdgeBetweenLayers': '10',
+    'elk.spacing.nodeNode': '28',
+    'elk.spacing.edgeNode': '16',
+    'elk.spacing.edgeEdge': '11',
+  };
+}
+
+/** In one line it might be small print, with empty ground above and below. */
+export function isLong({ width = 0, height = 0 }: Pick<ElkNode, 'width' | 'height'>): boolean {
+  return width > SHORT_LINE && width > FLAT * height;
+}
+
+/** Many ways lead back to the left, which no line has. */
+export function isTangle(graph: Graph, { children = [] }: Omit<ElkNode, 'children'> & { children?: ElkNode[] }): boolean {
+  return waysBack(graph, new Map(graph.nodes.map(({ node }, index) => [node.id, { x: children[index]?.x ?? 0, y: 0 }]))) > MOST_BACK;
 }
 
 /** ELK gets numbers for names: ids come from files and may be anything. */
@@ -128,7 +157,8 @@ function optionsFor(nodes: number): { [key: string]: string } {
   };
 }
 
-export function readLayout(graph: Graph, result: Omit<ElkNode, 'children'> & { children?: ElkNode[] }): Layout {
+/** `name` tells the layouts of a graph apart. */
+export function readLayout(graph: Graph, result: Omit<ElkNode, 'children'> & { children?: ElkNode[] }, name = ''): Layout {
   const nodes = new Map<string, Point>();
   graph.nodes.forEach(({ node }, index) => {
     const placed = result.children?.[index];
@@ -139,7 +169,7 @@ export function readLayout(graph: Graph, result: Omit<ElkNode, 'children'> & { c
     const route = readRoute(result.edges?.[index]);
     if (route) edges.set(edge.id, route);
   });
-  return { key: graph.key, nodes, edges };
+  return { key: `${graph.key}${name}`, nodes, edges };
 }
 
 function readRoute(edge: ElkExtendedEdge | undefined): EdgeRoute | null {

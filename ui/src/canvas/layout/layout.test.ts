@@ -5,7 +5,8 @@ import { NODE_HEIGHT, graphOf } from '../graph';
 import { neighbour } from '../navigate';
 import { arrowPath, routePath } from '../route';
 import { fitted, firstLook } from '../useView';
-import { elkGraph, isClear, isTooLong, readLayout } from './elk';
+import { bestIn } from './best';
+import { elkGraph, isLong, isTangle, readLayout } from './elk';
 import { type Layout, plainLayout } from './layout';
 
 function fan(width: number): Workflow {
@@ -83,7 +84,7 @@ describe('routes', () => {
 
 describe('the first look', () => {
   it('shows all of a small graph, centred and not blown up', () => {
-    expect(fitted({ x: 0, y: 0, width: 100, height: 100 }, 1_000, 600)).toEqual({ zoom: 1.1, x: 445, y: 245 });
+    expect(fitted({ x: 0, y: 0, width: 100, height: 100 }, 1_000, 600)).toEqual({ zoom: 1.25, x: 437.5, y: 243.5 });
   });
 
   it('shows the beginning of a long one, at a size that can be read', () => {
@@ -95,19 +96,36 @@ describe('the first look', () => {
 });
 
 describe('a long line', () => {
-  it('is one that could only be read in pieces, with empty ground around it', () => {
-    expect(isTooLong({ width: 2_000, height: 200 })).toBe(true);
-    expect(isTooLong({ width: 1_000, height: 100 })).toBe(false);
-    expect(isTooLong({ width: 2_000, height: 900 })).toBe(false);
+  const node = (id: string) => ({ id, type: 'log', parameters: {} });
+  const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const graph = graphOf({ nodes: ids.map(node), edges: ids.slice(1).map((id, index) => ({ id: `to-${id}`, src: ids[index] ?? '', dst: id })) });
+  const placed = (points: [number, number][]) => points.map(([x, y], index) => ({ id: `n${index}`, x, y }));
+  const layout = (name: string, points: [number, number][]) => readLayout(graph, { id: 'g', children: placed(points) }, name);
+  const line = layout('', ids.map((_, index) => [index * 200, 0]));
+  const two = layout(' two', ids.map((_, index) => [(index % 3) * 200, Math.floor(index / 3) * 120]));
+  const three = layout(' three', ids.map((_, index) => [(index % 2) * 200, Math.floor(index / 2) * 120]));
+
+  it('is one that might be small print, with empty ground around it', () => {
+    expect(isLong({ width: 2_000, height: 200 })).toBe(true);
+    expect(isLong({ width: 500, height: 100 })).toBe(false);
+    expect(isLong({ width: 1_000, height: 900 })).toBe(false);
   });
 
-  it('goes on below, unless that would be a tangle or too large', () => {
-    const node = (id: string) => ({ id, type: 'log', parameters: {} });
-    const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
-    const graph = graphOf({ nodes: ids.map(node), edges: ids.slice(1).map((id, index) => ({ id: `to-${id}`, src: ids[index] ?? '', dst: id })) });
-    const placed = (xs: number[]) => xs.map((x, index) => ({ id: `n${index}`, x, y: 0 }));
-    expect(isClear(graph, { id: 'g', width: 900, height: 400, children: placed([0, 200, 400, 0, 200, 400]) })).toBe(true);
-    expect(isClear(graph, { id: 'g', width: 900, height: 400, children: placed([5, 4, 3, 2, 1, 0]) })).toBe(false);
-    expect(isClear(graph, { id: 'g', width: 1_900, height: 400, children: placed([0, 200, 400, 0, 200, 400]) })).toBe(false);
+  it('goes on below only where that is no tangle', () => {
+    expect(isTangle(graph, { id: 'g', children: placed([[0, 0], [200, 0], [400, 0], [0, 99], [200, 99], [400, 99]]) })).toBe(false);
+    expect(isTangle(graph, { id: 'g', children: placed([[5, 0], [4, 0], [3, 0], [2, 0], [1, 0], [0, 0]]) })).toBe(true);
+  });
+
+  it.each([
+    [1_400, line],
+    [760, two],
+    [420, three],
+  ])('is arranged for a canvas of %i', (width, best) => {
+    expect(bestIn([line, two, three], graph, width)?.key).toBe(best.key);
+  });
+
+  it('stays a line where nobody knows how much room there is', () => {
+    expect(bestIn([line, two], graph, 0)).toBe(line);
+    expect(bestIn([], graph, 800)).toBeNull();
   });
 });

@@ -13,6 +13,7 @@ export interface EdgeRoute {
 }
 
 export interface Layout {
+  /** The same key is the same picture. */
   key: string;
   nodes: ReadonlyMap<string, Point>;
   edges: ReadonlyMap<string, EdgeRoute>;
@@ -38,6 +39,12 @@ export function levelMiddle(points: readonly Point[]): Point | null {
   const level = pieces.filter(({ from, to }) => from.y === to.y);
   const longest = level.toSorted((a, b) => Math.abs(b.to.x - b.from.x) - Math.abs(a.to.x - a.from.x))[0];
   return longest ? { x: (longest.from.x + longest.to.x) / 2, y: longest.to.y } : null;
+}
+
+/** How many edges lead to the left. */
+export function waysBack(graph: Graph, nodes: ReadonlyMap<string, Point>): number {
+  const x = (id: string): number => nodes.get(id)?.x ?? 0;
+  return graph.edges.filter(({ edge }) => x(edge.dst) <= x(edge.src)).length;
 }
 
 const COLUMN = 320;

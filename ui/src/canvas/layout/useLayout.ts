@@ -1,17 +1,18 @@
-import { useEffect, useState } from 'react';
+import { type RefObject, useEffect, useLayoutEffect, useState } from 'react';
 import type { Graph } from '../graph';
-import { cachedLayout, layoutOf } from './elk';
+import { bestIn } from './best';
+import { cachedLayouts, layoutsOf } from './elk';
 import type { Layout } from './layout';
 
-/** Null while the layout is being worked out. */
-export function useLayout(graph: Graph | null): Layout | null {
-  const [latest, setLatest] = useState<Layout | null>(null);
+/** The one that is read best in this width; null while it is being worked out. */
+export function useLayout(graph: Graph | null, width: number): Layout | null {
+  const [latest, setLatest] = useState<{ key: string; layouts: readonly Layout[] } | null>(null);
 
   useEffect(() => {
-    if (!graph || cachedLayout(graph.key)) return undefined;
+    if (!graph || cachedLayouts(graph.key)) return undefined;
     let wanted = true;
-    void layoutOf(graph).then((layout) => {
-      if (wanted) setLatest(layout);
+    void layoutsOf(graph).then((layouts) => {
+      if (wanted) setLatest({ key: graph.key, layouts });
     });
     return () => {
       wanted = false;
@@ -19,5 +20,22 @@ export function useLayout(graph: Graph | null): Layout | null {
   }, [graph]);
 
   if (!graph) return null;
-  return cachedLayout(graph.key) ?? (latest?.key === graph.key ? latest : null);
+  const layouts = cachedLayouts(graph.key) ?? (latest?.key === graph.key ? latest.layouts : null);
+  return layouts && bestIn(layouts, graph, width);
+}
+
+/** How wide an element is; 0 until it is drawn. */
+export function useWidth(element: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(0);
+  // Before anything is painted, so that no graph is seen to be arranged twice.
+  useLayoutEffect(() => {
+    const { current } = element;
+    if (!current) return undefined;
+    const look = (): void => setWidth(current.clientWidth);
+    const observer = new ResizeObserver(look);
+    observer.observe(current);
+    look();
+    return () => observer.disconnect();
+  }, [element]);
+  return width;
 }

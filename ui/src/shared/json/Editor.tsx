@@ -10,7 +10,8 @@ import { EditorState } from '@codemirror/state';
 import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { type ReactElement, useEffect, useRef } from 'react';
-import { faultOf } from '../shared/json/fault';
+import { faultOf } from './fault';
+import './editor.css';
 
 interface Props {
   label: string;
@@ -43,7 +44,7 @@ const COLOURS = HighlightStyle.define([
   { tag: [tags.bool, tags.null], color: 'var(--json-boolean)' },
 ]);
 
-export default function JsonEditor({ label, text, onChange, onApply, onCancel }: Props): ReactElement {
+export default function Editor({ label, text, onChange, onApply, onCancel }: Props): ReactElement {
   const host = useRef<HTMLDivElement>(null);
   // The editor keeps the text; what it calls may change without making it anew.
   const calls = useRef({ onChange, onApply, onCancel });

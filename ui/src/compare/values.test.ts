@@ -1,0 +1,14 @@
+import { describe, expect, it } from 'vitest';
+import { shortPair } from './values';
+
+describe('shortPair', () => {
+  it.each([
+    [5, 1, '5', '1'],
+    [null, 'yes', 'nothing', '"yes"'],
+    ['Tue, 17 Nov 2026 13:20:56 GMT', 'Tue, 17 Nov 2026 13:21:05 GMT', '… 13:20:56 GMT"', '… 13:21:05 GMT"'],
+    ['a short one', 'a short two', '"a short one"', '"a short two"'],
+    ['a value that is far too long to be told', 7, '"a value that is far too …', '7'],
+  ])('tells %j from %j', (a, b, before, after) => {
+    expect(shortPair(a, b)).toEqual([before, after]);
+  });
+});
