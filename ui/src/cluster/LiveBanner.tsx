@@ -26,7 +26,7 @@ export function LiveBanner(): ReactElement | null {
       </strong>
       <span className="live-fact">read only</span>
       <span className="live-fact live-dialect">{dialectWords(dialect)}</span>
-      <span className="live-fact numbers" title="Copies of messages that were seen, and those this machine was too slow for" data-testid="live-heard">
+      <span className="live-fact numbers" title="Where this comes from: the log of the workers, or copies of their messages; and what this machine was too slow for" data-testid="live-heard">
         {heardWords(cluster)}
       </span>
       {gaps.length > 0 && (

@@ -30,11 +30,20 @@ describe('LiveBanner', () => {
     expect(screen.queryByTestId('live-banner')).toBeNull();
   });
 
-  it('says which cluster, that nothing is touched, and what was heard', () => {
-    useStore.setState({ cluster: cluster({ dropped: 7, gaps: [{ from: 0, until: 1, dropped: 7, why: 'too slow' }] }) });
+  it('says whose log is followed where messages tell less', () => {
+    useStore.setState({ cluster: cluster({ heard: 0 }) });
     render(<LiveBanner />);
     const banner = screen.getByTestId('live-banner');
-    for (const words of ['LIVE', 'production', 'read only', 'Runeglass workers', '1,234 messages heard, 7 messages were not seen', '1 gap']) {
+    expect(banner.textContent).toContain('Runeglass workers');
+    expect(banner.textContent).toContain('their log is followed');
+    expect(banner.textContent).not.toContain('heard');
+  });
+
+  it('says which cluster, that nothing is touched, and what was heard', () => {
+    useStore.setState({ cluster: cluster({ dialect: 'rune', dropped: 7, gaps: [{ from: 0, until: 1, dropped: 7, why: 'too slow' }] }) });
+    render(<LiveBanner />);
+    const banner = screen.getByTestId('live-banner');
+    for (const words of ['LIVE', 'production', 'read only', 'Rune services', '1,234 messages heard, 7 messages were not seen', '1 gap']) {
       expect(banner.textContent).toContain(words);
     }
     expect(banner.className).toContain('cluster-red');

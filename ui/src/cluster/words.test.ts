@@ -27,8 +27,8 @@ describe('gapWords', () => {
 
 describe('heardWords', () => {
   it('says how much was not seen, where something was not', () => {
-    expect(heardWords(cluster({ heard: 1_234, dropped: 0 }))).toBe('1,234 messages heard');
-    expect(heardWords(cluster({ heard: 1_234, dropped: 7 }))).toBe('1,234 messages heard, 7 messages were not seen');
-    expect(heardWords(cluster({ heard: 1_234, dropped: 1 }))).toBe('1,234 messages heard, 1 message was not seen');
+    expect(heardWords(cluster({ dialect: 'rune', heard: 1_234, dropped: 0 }))).toBe('1,234 messages heard');
+    expect(heardWords(cluster({ dialect: 'rune', heard: 1_234, dropped: 7 }))).toBe('1,234 messages heard, 7 messages were not seen');
+    expect(heardWords(cluster({ dialect: 'rune', heard: 1_234, dropped: 1 }))).toBe('1,234 messages heard, 1 message was not seen');
   });
 });

@@ -43,6 +43,8 @@ export function growthWords({ growth, messages }: QueueView): { sign: string; wo
   return { sign: '±0 /s', word: messages === 0 ? 'empty' : 'steady' };
 }
 
-export function heardWords({ heard, dropped }: ClusterView): string {
-  return dropped === 0 ? `${plural(heard, 'message')} heard` : `${plural(heard, 'message')} heard, ${unseenWords(dropped)}`;
+/** Our own workers keep a log, which is read; of theirs only messages tell. */
+export function heardWords({ dialect, heard, dropped }: ClusterView): string {
+  const source = dialect === 'runeglass' ? 'their log is followed' : `${plural(heard, 'message')} heard`;
+  return dropped === 0 ? source : `${source}, ${unseenWords(dropped)}`;
 }
