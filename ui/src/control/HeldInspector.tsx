@@ -39,9 +39,9 @@ function HeldFacts({ held }: { held: HeldMessage }): ReactElement {
     <div className="held-facts">
       <p>
         <code className="held-key">{keyWords(held.key)}</code> {sideWords(held)}, <strong>{whyWords(held.why)}</strong>
-        {held.attempt > 1 && <>, attempt {held.attempt}</>}{' '}
+        {held.attempt > 1 && <>, attempt {held.attempt}</>},{' '}
         <span className="held-time">
-          · <Since at={held.since} />
+          <Since at={held.since} />
         </span>
         {held.edited && (
           <span className="held-edited" data-testid="held-edited">

@@ -113,6 +113,7 @@ function UsedValue({ used: { reference, parameter, value, node_id, position } }:
             , from <Named nodeId={node_id} />
           </>
         )}
+        {position !== null && ', '}
         {position !== null && (
           <button type="button" className="why-event" title="Show the moment it was made" onClick={() => travelTo({ type: 'position', data: position })}>
             event {position}
