@@ -13,7 +13,7 @@ help:
 	@echo "make test      everything: lints, Rust, user interface, browser and desktop end to end"
 	@echo "make lint      rustfmt, clippy, tsc and eslint"
 	@echo "make bench     how fast it is here, beside Node-RED, Celery and a bare skeleton (a release build)"
-	@echo "make storm     a million random workflows against the oracle, and a longer storm on a cluster (a release build)"
+	@echo "make storm     a million random workflows against the oracle, a longer storm on a cluster and a minute of flood (a release build)"
 	@echo "make cluster   a private RabbitMQ and Redis with two workers, to try the cluster (until Ctrl-C)"
 	@echo "make valkey    the tests of the cluster, the storm too, on Valkey in place of Redis"
 	@echo "make screenshots ten scenes of the window in two sizes and two themes, in target/screenshots"
@@ -61,6 +61,7 @@ storm: $(UI_BUILT)
 	@RUNEGLASS_SEEDS=1000000 cargo test --release --locked -p runeglass-tests --test model -- --nocapture
 	@cargo build --release --locked -p runeglass-cli
 	@RUNEGLASS_KILLS=500 cargo test --release --locked -p runeglass-tests --test cluster_storm -- --nocapture
+	@RUNEGLASS_FLOOD_SECONDS=60 cargo test --release --locked -p runeglass-tests --test attach_flood -- --nocapture
 
 cluster:
 	@.make/packages test
