@@ -10,7 +10,10 @@ use runeglass_tests::{
     clustered::Servers,
     rune_cluster::{
         Kept, Keys, Live, Published, RuneCluster, hear,
-        workflows::{condition, fan_out, gather, http, items, log, merge, split, trigger, wait, workflow},
+        workflows::{
+            condition, fan_out, gather, http, items, log, merge, merge_behind_a_choice, split, trigger, wait,
+            workflow,
+        },
     },
     watched::{Looking, connection},
 };
@@ -70,13 +73,19 @@ fn leaky() -> Value {
     workflow(nodes, "start>s s>c c>keep keep>a")
 }
 
+/// It has run until nothing moves any more.
+async fn leaks(id: &str, kept: &mut Kept) -> RuneCluster {
+    let mut cluster = RuneCluster::new();
+    cluster.start(id, &leaky(), Some(items(3)));
+    cluster.run();
+    kept.hold(&cluster.keys).await;
+    cluster
+}
+
 #[tokio::test]
 async fn a_join_that_is_stuck_is_found_after_a_gap() {
     let mut kept = Kept::start().await;
-    let mut cluster = RuneCluster::new();
-    cluster.start("x", &leaky(), Some(items(3)));
-    cluster.run();
-    kept.hold(&cluster.keys).await;
+    let cluster = leaks("x", &mut kept).await;
     let now = cluster.now_millis();
     let mut rune = listener();
     hear_without(&mut rune, &cluster, |message| message.is_status() && is_of_item(message, 2));
@@ -98,10 +107,7 @@ async fn a_join_that_is_stuck_is_found_after_a_gap() {
 #[tokio::test]
 async fn after_a_gap_nothing_is_said_of_what_may_go_on() {
     let mut kept = Kept::start().await;
-    let mut cluster = RuneCluster::new();
-    cluster.start("x", &leaky(), Some(items(3)));
-    cluster.run();
-    kept.hold(&cluster.keys).await;
+    let cluster = leaks("x", &mut kept).await;
     let now = cluster.now_millis();
     let later = now + 30 * MINUTE;
     let patchy = || {
@@ -186,22 +192,9 @@ async fn after_a_gap_what_redis_counts_is_still_held_against_what_it_has() {
     assert!(twice(&rune), "{:?}", cluster.keys);
 }
 
-/// A merge behind a choice hangs for ever.
-fn choice() -> Value {
-    let nodes = vec![
-        trigger(),
-        condition("c", "$trigger.n > 5", "yes", "no"),
-        log("yes"),
-        log("no"),
-        merge("m", "wait_for_all"),
-        log("end"),
-    ];
-    workflow(nodes, "start>c c>yes c>no yes>m no>m m>end")
-}
-
 fn hung(id: &str) -> RuneCluster {
     let mut cluster = RuneCluster::new();
-    cluster.start(id, &choice(), Some(json!({"n": 9})));
+    cluster.start(id, &merge_behind_a_choice(), Some(json!({"n": 9})));
     cluster.run();
     cluster
 }
@@ -232,9 +225,7 @@ async fn a_merge_that_was_stuck_before_we_came_is_listed() {
     assert!(found.evidence.contains(&"it had begun before we came".to_owned()));
 
     // Another execution of the workflow tells what it is made of: it is told anew, with names.
-    let mut other = RuneCluster::new();
-    other.start("new", &choice(), Some(json!({"n": 9})));
-    other.run();
+    let other = hung("new");
     hear(&mut rune, other.published());
     let again = kept.look(&mut rune, now + 8_000).await;
     let again: Vec<Event> = again.into_iter().filter(|event| event.execution_id.as_str() == "old").collect();
@@ -269,10 +260,7 @@ async fn a_workflow_that_is_heard_of_at_once_is_known_too() {
 #[tokio::test]
 async fn an_aggregator_that_was_stuck_before_we_came_is_listed() {
     let mut kept = Kept::start().await;
-    let mut cluster = RuneCluster::new();
-    cluster.start("old", &leaky(), Some(items(3)));
-    cluster.run();
-    kept.hold(&cluster.keys).await;
+    let cluster = leaks("old", &mut kept).await;
     let now = cluster.now_millis();
     let mut rune = listener();
     kept.look(&mut rune, now).await;
@@ -372,9 +360,7 @@ async fn a_session_lists_what_only_redis_tells_of_and_tells_it_anew() {
     assert!(!view.nodes.contains_key("no") && view.summary.observed.as_ref().expect("observed").joined_late);
     assert_eq!(began(&looking, "old").await, view.summary.started_at);
     // Another execution of the workflow is heard of.
-    let mut other = RuneCluster::new();
-    other.start("new", &choice(), Some(json!({"n": 9})));
-    other.run();
+    let other = hung("new");
     live.publish(other.published()).await;
     live.add(&other.keys).await;
     let view = looking.until("old", |view| view.nodes.contains_key("no") && waits(view)).await;

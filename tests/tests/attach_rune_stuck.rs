@@ -6,22 +6,16 @@ use recording::TimerFold;
 use runeglass_tests::rune_cluster::{
     Published, RuneCluster,
     watching::{Watching, state, watch},
-    workflows::{condition, fan_out, gather, http, items, log, merge, on_error, split, trigger, workflow},
+    workflows::{
+        condition, fan_out, gather, http, items, log, merge_behind_a_choice, on_error, split, trigger,
+        workflow,
+    },
 };
 use serde_json::{Value, json};
 
 #[test]
 fn a_merge_behind_a_choice_hangs_and_says_so() {
-    let nodes = vec![
-        trigger(),
-        condition("c", "$trigger.n > 5", "yes", "no"),
-        log("yes"),
-        log("no"),
-        merge("m", "wait_for_all"),
-        log("end"),
-    ];
-    let workflow = workflow(nodes, "start>c c>yes c>no yes>m no>m m>end");
-    let (cluster, watching) = watch(&workflow, json!({"n": 9}), |_| {});
+    let (cluster, watching) = watch(&merge_behind_a_choice(), json!({"n": 9}), |_| {});
     let view = watching.view();
     assert_eq!(view.summary.phase, ExecutionPhase::Running);
     assert_eq!(state(&view, "m"), NodeState::WaitingBarrier);

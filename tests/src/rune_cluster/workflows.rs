@@ -75,6 +75,19 @@ pub fn fan_out() -> Value {
     workflow(nodes, "start>s s>fetch fetch>a a>end")
 }
 
+/// A merge behind a choice: it waits for both sides, and one of them never comes.
+pub fn merge_behind_a_choice() -> Value {
+    let nodes = vec![
+        trigger(),
+        condition("c", "$trigger.n > 5", "yes", "no"),
+        log("yes"),
+        log("no"),
+        merge("m", "wait_for_all"),
+        log("end"),
+    ];
+    workflow(nodes, "start>c c>yes c>no yes>m no>m m>end")
+}
+
 /// So many of them, as an input.
 pub fn items(count: usize) -> Value {
     json!({"items": (0..count).map(|id| json!({"id": id})).collect::<Vec<_>>()})
