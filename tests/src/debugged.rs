@@ -6,9 +6,10 @@ use std::{
     io::Write,
     path::Path,
     process::{Command, Stdio},
+    time::Duration,
 };
 
-use protocol::{BreakPlace, Breakpoint, Controls, Event, ExecutionId, Fact, HeldMessage, Payload};
+use protocol::{BreakPlace, Breakpoint, Controls, Event, ExecutionId, Fact, HeldMessage, Millis, Payload};
 use serde_json::{Value, json};
 use session::{Clock, Keep, Options, Reach, Rest, Session};
 
@@ -52,6 +53,32 @@ pub fn two_steps() -> Value {
             {"id": "5", "src": "all", "dst": "end"}
         ]
     })
+}
+
+/// The same with an aggregator that gives up at once if nobody lets it wait.
+pub fn two_hurried_steps() -> Value {
+    let mut workflow = two_steps();
+    workflow["nodes"][4]["parameters"] = json!({"timeout": 0.05});
+    workflow
+}
+
+/// Waits until the aggregator of a workflow would have given up and was given more time, for the how many-th time. Says
+/// how much more.
+pub async fn prolonged(session: &Session, id: &ExecutionId, times: usize) -> Millis {
+    loop {
+        let events = session.recorded(id).await.expect("events");
+        let over =
+            events.iter().find(|event| matches!(event.fact, Fact::TimedOut(_) | Fact::ExecutionEnded(_)));
+        assert!(over.is_none(), "it did not wait: {over:?}");
+        let mut more = events.iter().filter_map(|event| match &event.fact {
+            Fact::Prolonged(join) if join.node_id.as_str() == "all" => Some(join.due - event.at),
+            _ => None,
+        });
+        if let Some(millis) = more.nth(times - 1) {
+            return millis;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
 }
 
 pub fn items(count: usize) -> Value {

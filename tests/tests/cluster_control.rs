@@ -9,8 +9,8 @@ use protocol::{
 use runeglass_tests::{
     clustered::Servers,
     debugged::{
-        PATH, before, begin, breaks, debugger, fan_out, has, held, items, output, talk, tell, two_steps,
-        verified,
+        PATH, before, begin, breaks, debugger, fan_out, has, held, items, output, prolonged, talk, tell,
+        two_hurried_steps, two_steps, verified,
     },
     local,
     outside::Web,
@@ -129,6 +129,21 @@ async fn messages_are_changed_dropped_doubled_and_mocked_on_servers() {
     assert_eq!(session.until_rest(&forked.execution_id).await.expect("rests"), Rest::Ended);
     let again = verified(&session, &forked.execution_id).await;
     assert_eq!(output(&again, "all"), all, "the fork has the answers of its parent");
+    session.close().await.expect("closed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn joins_wait_while_something_is_held_on_servers() {
+    let servers = Servers::start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = open(&servers, folder.path()).await;
+    let mut controls = breaks(before("two"));
+    controls.breakpoints[0].item = Some(1);
+    let id = begin(&session, &two_hurried_steps(), items(3), controls).await;
+    assert_eq!(prolonged(&session, &id, 1).await, 60_000);
+    assert_eq!(tell(&session, &id, Command::Continue).await, Rest::Ended);
+    let events = verified(&session, &id).await;
+    assert_eq!(output(&events, "all"), json!([{"m": 0}, {"m": 1}, {"m": 2}]));
     session.close().await.expect("closed");
 }
 

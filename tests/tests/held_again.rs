@@ -9,7 +9,8 @@ use std::{
 use protocol::{Breakpoint, Command, Controls, ExecutionId, Fact, HeldMessage, Payload, RunOptions, WhyHeld};
 use runeglass_tests::{
     debugged::{
-        PATH, before, debugger, fan_out, has, held, items, open, output, talk, tell, two_steps, verified,
+        PATH, before, debugger, fan_out, has, held, items, open, output, prolonged, talk, tell,
+        two_hurried_steps, two_steps, verified,
     },
     local,
     outside::Web,
@@ -100,6 +101,27 @@ async fn a_paused_node_steps_and_hits_come_back() {
     // What has ended is forgotten, and what goes on is not held.
     let id = start(&session, &two_steps(), 2, RunOptions::default()).await;
     assert!(!session.is_running(&id));
+}
+
+#[tokio::test]
+async fn joins_wait_while_something_is_held_and_after_a_restart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let session = open(folder.path(), false, Clock::system()).await;
+    set(&session, vec![Breakpoint { item: Some(1), ..Breakpoint::at(before("two")) }]).await;
+    let id = start(&session, &two_hurried_steps(), 3, RunOptions::default()).await;
+    assert_eq!(prolonged(&session, &id, 1).await, 60_000, "a minute, however short its timeout is");
+    session.close().await.expect("closed");
+    drop(session);
+
+    // An hour later its time is over once more, and what was held is held again.
+    let clock = Clock::system();
+    clock.set(clock.now() + 3_600_000);
+    let session = open(folder.path(), true, clock).await;
+    session.until_rest(&id).await.expect("rests");
+    assert_eq!(prolonged(&session, &id, 2).await, 60_000);
+    assert_eq!(tell(&session, &id, Command::Continue).await, Rest::Ended);
+    let events = verified(&session, &id).await;
+    assert_eq!(output(&events, "all"), json!([{"m": 0}, {"m": 1}, {"m": 2}]));
 }
 
 #[tokio::test]

@@ -211,6 +211,7 @@ fn told(event: &Event) -> Option<String> {
         | Fact::NodeSucceeded(_)
         | Fact::NodeFailed(_)
         | Fact::TimedOut(_)
+        | Fact::Prolonged(_)
         | Fact::Intervened(_)
         | Fact::TimerFired(_)
         | Fact::Gathered(_)

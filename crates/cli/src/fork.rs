@@ -325,6 +325,7 @@ pub async fn fork_edit(
         Fact::NodeParked(_)
         | Fact::AttemptFailed(_)
         | Fact::TimedOut(_)
+        | Fact::Prolonged(_)
         | Fact::Intervened(_)
         | Fact::TimerFired(_)
         | Fact::Gathered(_)

@@ -75,6 +75,12 @@ pub enum Wish {
         late: TimedOut,
         now: Millis,
     },
+    /// A join whose time is over waits on.
+    Prolong {
+        late: TimedOut,
+        due: Millis,
+        now: Millis,
+    },
     /// Somebody with the control role has changed a message by hand.
     Intervene {
         message: MessageId,
@@ -410,7 +416,7 @@ impl Wish {
             | Self::Commit { message, .. }
             | Self::Intervene { message, .. } => message.to_string(),
             Self::FireTimer { .. } => "timer".to_owned(),
-            Self::TimeOut { late, .. } => unit_of(late),
+            Self::TimeOut { late, .. } | Self::Prolong { late, .. } => unit_of(late),
             Self::Cancel { .. } | Self::End { .. } => String::new(),
         }
     }
@@ -464,6 +470,10 @@ impl Wish {
             Self::TimeOut { late, now } => {
                 let facts = vec![(*now, Fact::TimedOut(late.clone()))];
                 ledger.is_late(late, *now).then(|| Draft { unit: Some(unit_of(late)), ..plain(facts) })
+            }
+            Self::Prolong { late, due, now } => {
+                let facts = vec![(*now, late.clone().or_prolonged(Some(*due)))];
+                ledger.is_late(late, *now).then(|| plain(facts))
             }
             Self::Intervene { message, attempt, at, change } => {
                 let firing = ledger.firing(message, *attempt)?;

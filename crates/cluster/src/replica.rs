@@ -4,11 +4,14 @@
 use std::sync::Arc;
 
 use engine::{Ledger, Message, StatusFold};
-use protocol::{CompletionMessage, Event, Fact, Payload, StatusLine, WorkflowId};
+use protocol::{CompletionMessage, Event, Fact, Millis, Payload, StatusLine, TimedOut, WorkflowId};
 
 use serde_json::{Map, Value};
 
-use crate::{ClusterError, wire::Common};
+use crate::{
+    ClusterError,
+    wire::{Common, Late},
+};
 
 pub struct Replica {
     pub ledger: Ledger,
@@ -51,6 +54,12 @@ impl Replica {
             other: Arc::new(start.other.clone()),
             completion: None,
         })
+    }
+
+    /// What is sent of a join that was not complete in time.
+    pub fn late(&self, due: Millis, timed_out: TimedOut) -> Late {
+        let (workflow_id, execution_id) = (self.workflow_id.clone(), self.ledger.execution_id().clone());
+        Late { workflow_id, execution_id, due, timed_out }
     }
 
     /// What its messages have in common.

@@ -17,7 +17,7 @@ use std::{
 
 use engine::Again;
 use protocol::{ExecutionId, MessageId, Millis};
-use runtime::{Announcement, Backend, Clock, Conclusion, Delivery, Receipt};
+use runtime::{Announcement, Backend, Clock, Conclusion, Delivery, Receipt, Standstills};
 use tokio::{
     sync::{Mutex as AsyncMutex, Notify, OnceCell, mpsc, watch},
     task::JoinSet,
@@ -375,8 +375,8 @@ impl Backend for Worker {
         !*self.closed.borrow()
     }
 
-    async fn fire_due(&self, now: Millis) -> Result<(), ClusterError> {
-        self.look_at_what_is_due(now).await
+    async fn fire_due(&self, now: Millis, standstills: &Standstills) -> Result<(), ClusterError> {
+        self.look_at_what_is_due(now, standstills).await
     }
 
     async fn commit(&self, receipt: Receipt, conclusion: Conclusion) -> Result<(), ClusterError> {

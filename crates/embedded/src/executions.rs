@@ -9,7 +9,7 @@ use std::{
 use engine::{Again, Message, Plan};
 use protocol::{Event, ExecutionId, Fact, Firing, Millis};
 use recording::{Ledger, LedgerError};
-use runtime::{Announcement, Conclusion, Receipt, Start};
+use runtime::{Announcement, Conclusion, Receipt, Standstills, Start};
 use tokio::sync::watch;
 
 #[derive(Default)]
@@ -122,8 +122,8 @@ impl Execution {
     }
 
     /// Wakes what is due.
-    pub fn wake(&mut self, now: Millis) -> Result<Vec<Event>, LedgerError> {
-        let facts = self.ledger.wake(now);
+    pub fn wake(&mut self, now: Millis, standstills: &Standstills) -> Result<Vec<Event>, LedgerError> {
+        let facts = self.ledger.wake_unless(now, |deadline| standstills.reprieve(&self.id, deadline, now));
         facts.into_iter().map(|fact| self.append(now, fact)).collect()
     }
 

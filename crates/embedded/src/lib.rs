@@ -16,7 +16,7 @@ use std::{
 use engine::Again;
 use protocol::{Event, ExecutionId, Millis};
 use recording::{LedgerError, Store, StoreError};
-use runtime::{Announcement, Backend, Clock, Conclusion, Delivery, Receipt, Start, Stopped};
+use runtime::{Announcement, Backend, Clock, Conclusion, Delivery, Receipt, Standstills, Start, Stopped};
 use tokio::sync::{Notify, mpsc};
 
 use executions::{Execution, Executions};
@@ -282,12 +282,12 @@ impl Backend for Embedded {
         }
     }
 
-    async fn fire_due(&self, now: Millis) -> Result<(), EmbeddedError> {
+    async fn fire_due(&self, now: Millis, standstills: &Standstills) -> Result<(), EmbeddedError> {
         self.journal.room().await?;
         let mut executions = self.lock();
         let ids: Vec<ExecutionId> = executions.running.keys().cloned().collect();
         for id in ids {
-            self.change(&mut executions, &id, false, |execution| execution.wake(now))?;
+            self.change(&mut executions, &id, false, |execution| execution.wake(now, standstills))?;
         }
         Ok(())
     }

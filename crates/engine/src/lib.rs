@@ -18,8 +18,8 @@ mod status;
 mod step;
 
 pub use ledger::{
-    Due, Ledger, LedgerError, Missing, OpenJoin, Opened, cancelled, halted_by, joined_edges, parked, started,
-    tried_in_vain,
+    Deadline, Due, Ledger, LedgerError, Missing, OpenJoin, Opened, cancelled, halted_by, joined_edges,
+    parked, started, tried_in_vain,
 };
 pub use plan::{
     Flow, Gathering, Input, Limits, Loaded, Plan, PlannedEdge, PlannedInput, PlannedNode, Target, load,

@@ -68,7 +68,11 @@ impl StatusFold {
                 self.with_echo(event, status, &done.echo)
             }
             // The join that gave up fires next, and says so itself.
-            Fact::TimedOut(_) | Fact::TimerFired(_) | Fact::Gathered(_) | Fact::Missed(_) => Vec::new(),
+            Fact::TimedOut(_)
+            | Fact::Prolonged(_)
+            | Fact::TimerFired(_)
+            | Fact::Gathered(_)
+            | Fact::Missed(_) => Vec::new(),
             Fact::Intervened(done) if done.change == Change::Dropped => {
                 let (node, lineage) = (&done.firing.node_id, &done.firing.lineage);
                 let status = self.status(event, node, lineage);
@@ -101,6 +105,7 @@ impl StatusFold {
             | Fact::NodeParked(_)
             | Fact::AttemptFailed(_)
             | Fact::TimedOut(_)
+            | Fact::Prolonged(_)
             | Fact::TimerFired(_)
             | Fact::Missed(_) => {}
             Fact::ExecutionStarted(_) | Fact::ExecutionEnded(_) => {

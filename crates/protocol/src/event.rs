@@ -31,6 +31,7 @@ pub enum Fact {
     NodeSucceeded(NodeSucceeded),
     NodeFailed(NodeFailed),
     TimedOut(TimedOut),
+    Prolonged(Prolonged),
     Intervened(Intervened),
     TimerFired(TimerFired),
     Gathered(Gathered),
@@ -230,6 +231,31 @@ pub struct TimedOut {
     pub group: usize,
 }
 
+impl TimedOut {
+    /// As a fact: it gives up, or it waits on until a moment.
+    pub fn or_prolonged(self, until: Option<Millis>) -> Fact {
+        match until {
+            None => Fact::TimedOut(self),
+            Some(due) => {
+                let Self { node_id, lineage, group } = self;
+                Fact::Prolonged(Prolonged { node_id, lineage, group, due })
+            }
+        }
+    }
+}
+
+/// The time of a join was over, and was prolonged: somebody held messages of the execution meanwhile.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prolonged {
+    pub node_id: NodeId,
+    #[serde(default, skip_serializing_if = "Lineage::is_root")]
+    pub lineage: Lineage,
+    /// Which of the node's groups of edges.
+    pub group: usize,
+    /// Until when it waits now.
+    pub due: Millis,
+}
+
 /// Somebody has changed a message under way, or the answer to it: what follows is not what the workflow alone would
 /// have done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -302,6 +328,7 @@ impl Fact {
             | Self::NodeParked(_)
             | Self::AttemptFailed(_)
             | Self::TimedOut(_)
+            | Self::Prolonged(_)
             | Self::TimerFired(_)
             | Self::ExecutionEnded(_) => {}
         }
@@ -321,6 +348,7 @@ impl Fact {
             Self::NodeFailed(it) => (Some(&it.firing.node_id), of(&it.firing)),
             Self::Intervened(it) => (Some(&it.firing.node_id), of(&it.firing)),
             Self::TimedOut(it) => (Some(&it.node_id), it.lineage.key()),
+            Self::Prolonged(it) => (Some(&it.node_id), it.lineage.key()),
             Self::TimerFired(it) => (Some(&it.node_id), it.lineage.key()),
         }
     }
@@ -340,6 +368,7 @@ impl Fact {
             | Self::AttemptFailed(_)
             | Self::NodeFailed(_)
             | Self::TimedOut(_)
+            | Self::Prolonged(_)
             | Self::TimerFired(_)
             | Self::Gathered(_)
             | Self::Missed(_)
@@ -369,6 +398,7 @@ impl Fact {
             | Self::AttemptFailed(_)
             | Self::NodeFailed(_)
             | Self::TimedOut(_)
+            | Self::Prolonged(_)
             | Self::TimerFired(_)
             | Self::Gathered(_)
             | Self::Missed(_)

@@ -42,8 +42,8 @@ pub use diagnostic::{Diagnostic, DiagnosticCode, Place, Severity};
 pub use error::{ErrorCode, NodeError, Problem, ProblemCode};
 pub use event::{
     Arrival, AttemptFailed, Change, Consequence, Echo, Event, ExecutionEnded, ExecutionStarted, Fact, Fault,
-    Firing, Gathered, Ignored, Intervened, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Skipped,
-    TimedOut, TimerFired, WhyIgnored,
+    Firing, Gathered, Ignored, Intervened, NodeFailed, NodeParked, NodeStarted, NodeSucceeded, Prolonged,
+    Skipped, TimedOut, TimerFired, WhyIgnored,
 };
 pub use explain::{
     Condition, ExplanationView, FiringStory, Leg, Missing, MissingAt, NodeStory, NotRun, Spent, Used, Waiting,

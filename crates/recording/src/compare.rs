@@ -240,6 +240,7 @@ impl<'e> Attempts<'e> {
                 }),
                 Fact::ExecutionStarted(_)
                 | Fact::TimedOut(_)
+                | Fact::Prolonged(_)
                 | Fact::Intervened(_)
                 | Fact::TimerFired(_)
                 | Fact::Gathered(_)

@@ -41,6 +41,7 @@ fn is_near(event: &Event, key: &LineageKey) -> bool {
         Fact::NodeSucceeded(done) => is_related(&done.firing.lineage, key),
         Fact::NodeFailed(done) => is_related(&done.firing.lineage, key),
         Fact::TimedOut(late) => is_related(&late.lineage, key),
+        Fact::Prolonged(join) => is_related(&join.lineage, key),
         Fact::Intervened(done) => is_related(&done.firing.lineage, key),
         Fact::TimerFired(fired) => is_related(&fired.lineage, key),
         Fact::Gathered(_) | Fact::Missed(_) => false,
@@ -181,6 +182,7 @@ fn collect_from(
             Fact::ExecutionStarted(_)
             | Fact::NodeStarted(_)
             | Fact::TimedOut(_)
+            | Fact::Prolonged(_)
             | Fact::TimerFired(_)
             | Fact::Gathered(_)
             | Fact::Missed(_) => {}

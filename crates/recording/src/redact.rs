@@ -149,6 +149,7 @@ impl Redaction {
             }
             Fact::NodeParked(_)
             | Fact::TimedOut(_)
+            | Fact::Prolonged(_)
             | Fact::TimerFired(_)
             | Fact::Gathered(_)
             | Fact::Missed(_)
@@ -191,6 +192,7 @@ impl Redaction {
             | Fact::NodeParked(_)
             | Fact::NodeSucceeded(_)
             | Fact::TimedOut(_)
+            | Fact::Prolonged(_)
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
             | Fact::Gathered(_)

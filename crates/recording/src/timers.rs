@@ -69,6 +69,12 @@ impl TimerFold {
             Fact::TimedOut(late) => {
                 self.joins.remove(&(late.node_id.clone(), late.lineage.clone()));
             }
+            Fact::Prolonged(join) => {
+                let known = self.joins.get_mut(&(join.node_id.clone(), join.lineage.clone()));
+                if let Some(known) = known {
+                    (known.set_at, known.due) = (event.at, join.due);
+                }
+            }
             Fact::Intervened(done) => {
                 if done.change == Change::Dropped {
                     self.wake(&done.firing);

@@ -110,7 +110,7 @@ impl ViewFold {
                 self.hear(&done.echo);
             }
             // The join that gave up fires next, and says so itself.
-            Fact::TimedOut(_) => {}
+            Fact::TimedOut(_) | Fact::Prolonged(_) => {}
             Fact::Intervened(done) => self.intervene(done),
             Fact::TimerFired(fired) => self.fire(fired),
             Fact::Gathered(done) => self.hear(&done.echo),

@@ -6,6 +6,8 @@ use engine::{Again, Effects, Message, Plan};
 use protocol::{ExecutionId, MessageId, Millis, Payload};
 use tokio::sync::watch;
 
+use crate::Standstills;
+
 pub trait Backend: Send + Sync + 'static {
     type Error: std::error::Error + Send + Sync + 'static;
 
@@ -43,8 +45,12 @@ pub trait Backend: Send + Sync + 'static {
     /// clock that work began; whoever hears this says when it ended.
     fn timers_changed(&self) -> impl Future<Output = bool> + Send;
 
-    /// Wakes everything that is due.
-    fn fire_due(&self, now: Millis) -> impl Future<Output = Result<(), Self::Error>> + Send;
+    /// Wakes everything that is due. Joins whose time is over may be given more of it.
+    fn fire_due(
+        &self,
+        now: Millis,
+        standstills: &Standstills,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
     /// One atomic step: the message is done, its children are under way, the facts are appended. An error means that
     /// nothing of it happened and the message comes back.

@@ -12,7 +12,7 @@ mod start;
 
 pub use backend::{Announcement, Backend, Conclusion, Delivery, Receipt, Stopped};
 pub use clock::Clock;
-pub use gate::{Answer, Answers, Gate, Holds, LocalEngine, Mocks, Settings, check_breakpoint};
+pub use gate::{Answer, Answers, Gate, Holds, LocalEngine, Mocks, Settings, Standstills, check_breakpoint};
 pub use line::{LineError, Workshop, work};
 pub use metrics::Metrics;
 pub use outside::{AddressPolicy, Answering, Outside, World, is_public};

@@ -68,7 +68,7 @@ pub async fn work<B: Backend>(
             Ok(())
         });
     }
-    line.spawn(keep_time(backend, workshop.clock));
+    line.spawn(keep_time(backend, workshop.clock, workshop.gate));
     loop {
         let ended = tokio::select! {
             ended = line.join_next() => ended,
@@ -261,7 +261,7 @@ fn takes_time(work: &Work) -> bool {
 }
 
 /// Wakes what is due, when it is due; late rather than never.
-async fn keep_time<B: Backend>(backend: Arc<B>, clock: Clock) -> Result<(), B::Error> {
+async fn keep_time<B: Backend>(backend: Arc<B>, clock: Clock, gate: Gate) -> Result<(), B::Error> {
     // While we look for the next timer we count as busy, so that a simulated clock does not run past it.
     let mut busy = false;
     loop {
@@ -283,7 +283,7 @@ async fn keep_time<B: Backend>(backend: Arc<B>, clock: Clock) -> Result<(), B::E
             }
         };
         if rung {
-            backend.fire_due(clock.now()).await?;
+            backend.fire_due(clock.now(), &gate.standstills()).await?;
         }
         busy = true;
     }

@@ -57,6 +57,7 @@ impl Statuses {
             | Fact::NodeSucceeded(_)
             | Fact::NodeFailed(_)
             | Fact::TimedOut(_)
+            | Fact::Prolonged(_)
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
             | Fact::Gathered(_)

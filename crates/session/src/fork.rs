@@ -42,6 +42,7 @@ impl Session {
             Fact::NodeParked(_)
             | Fact::AttemptFailed(_)
             | Fact::TimedOut(_)
+            | Fact::Prolonged(_)
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
             | Fact::Gathered(_)

@@ -80,9 +80,11 @@ impl Log<'_> {
                 self.put_out(&done.firing, short_error(&done.error), Some(&done.error))
             }
             Fact::TimedOut(late) => self.give_up(late),
-            Fact::Intervened(_) | Fact::TimerFired(_) | Fact::Gathered(_) | Fact::Missed(_) => {
-                fail(Kind::End, "nobody intervenes in a storm".to_owned())
-            }
+            Fact::Prolonged(_)
+            | Fact::Intervened(_)
+            | Fact::TimerFired(_)
+            | Fact::Gathered(_)
+            | Fact::Missed(_) => fail(Kind::End, "nobody intervenes in a storm".to_owned()),
             Fact::ExecutionEnded(ended) => {
                 self.ended = Some(ended.clone());
                 Ok(())

@@ -215,6 +215,10 @@ fn described(fact: &Fact) -> (String, Option<&Firing>) {
         Fact::NodeSucceeded(done) => ("succeeded".to_owned(), Some(&done.firing)),
         Fact::NodeFailed(done) => ("failed".to_owned(), Some(&done.firing)),
         Fact::TimedOut(late) => (format!("timed out: {}", late.node_id), None),
+        Fact::Prolonged(join) => {
+            let until = iso8601(join.due);
+            (format!("{} waits on until {until}, since messages were held", join.node_id), None)
+        }
         Fact::Intervened(done) => {
             let what = match &done.change {
                 Change::Context(_) => "what it sees was changed by hand",

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use engine::{Due, Message};
-use protocol::{ExecutionId, Millis};
+use engine::{Deadline, Due, Message};
+use protocol::{ExecutionId, Millis, TimedOut};
+use runtime::Standstills;
 
 use super::Worker;
 use crate::{
@@ -18,6 +19,8 @@ struct Found {
     /// Messages whose rest is over, by the moment.
     rested: Vec<(Millis, Message)>,
     late: Vec<Late>,
+    /// Joins whose time is over and that wait on, with the moment until which they do.
+    prolonged: Vec<(TimedOut, Millis)>,
     /// Messages that may be lost, since nothing has happened for long.
     silent: Vec<Message>,
     quiet: bool,
@@ -33,7 +36,11 @@ impl Found {
 }
 
 impl Worker {
-    pub(super) async fn look_at_what_is_due(&self, now: Millis) -> Result<(), ClusterError> {
+    pub(super) async fn look_at_what_is_due(
+        &self,
+        now: Millis,
+        standstills: &Standstills,
+    ) -> Result<(), ClusterError> {
         let lease = now + self.options.lease;
         loop {
             let claimed = self.desk.insist("claim looks", || self.desk.looks.claim(now, lease)).await?;
@@ -41,7 +48,7 @@ impl Worker {
                 break;
             }
             for id in claimed {
-                let next = self.look_at(&id, now).await?;
+                let next = self.look_at(&id, now, standstills).await?;
                 self.desk.insist("settle a look", || self.desk.looks.settle(&id, lease, next)).await?;
             }
         }
@@ -57,7 +64,12 @@ impl Worker {
     }
 
     /// Sends what is due, and what may be lost. Says when to look again.
-    async fn look_at(&self, id: &ExecutionId, now: Millis) -> Result<Option<Millis>, ClusterError> {
+    async fn look_at(
+        &self,
+        id: &ExecutionId,
+        now: Millis,
+        standstills: &Standstills,
+    ) -> Result<Option<Millis>, ClusterError> {
         let Some(execution) = self.execution(id).await? else {
             self.desk.complete_again(id).await?;
             return Ok(None);
@@ -73,7 +85,7 @@ impl Worker {
                 return Ok(None);
             }
             let silent = execution.seen(replica.ledger.position()) && before == replica.ledger.position();
-            self.find(id, &replica, now, silent)
+            self.find(&replica, now, silent, |deadline| standstills.reprieve(id, deadline, now))
         };
         let found = self.not_fired(&execution.id, found, now).await?;
         let mut letters = Vec::with_capacity(found.rested.len() + found.late.len());
@@ -89,6 +101,11 @@ impl Worker {
         self.desk.clock.work_began(letters.len());
         self.desk.post.send(&letters).await?;
         self.send_silent(&execution, found.silent).await?;
+        for (late, due) in found.prolonged {
+            if let Some(written) = execution.write(Wish::Prolong { late, due, now }).await? {
+                self.publish(&execution, &written).await?;
+            }
+        }
         if found.quiet
             && let Some(written) = execution.write(Wish::End { now }).await?
         {
@@ -119,20 +136,24 @@ impl Worker {
         Ok(found)
     }
 
-    fn find(&self, id: &ExecutionId, replica: &Replica, now: Millis, silent: bool) -> Found {
+    fn find(
+        &self,
+        replica: &Replica,
+        now: Millis,
+        silent: bool,
+        reprieve: impl Fn(Deadline) -> Option<Millis>,
+    ) -> Found {
         let ledger = &replica.ledger;
-        let (mut rested, mut late) = (Vec::new(), Vec::new());
+        let (mut rested, mut late, mut prolonged) = (Vec::new(), Vec::new(), Vec::new());
         for (due, what) in ledger.due(now) {
             match what {
                 Due::Message(message) => {
                     rested.extend(ledger.get(&message).map(|opened| (due, opened.message.clone())));
                 }
-                Due::Join(timed_out) => late.push(Late {
-                    workflow_id: replica.workflow_id.clone(),
-                    execution_id: id.clone(),
-                    due,
-                    timed_out,
-                }),
+                Due::Join(timed_out) => match ledger.deadline(&timed_out).and_then(&reprieve) {
+                    Some(until) => prolonged.push((timed_out, until)),
+                    None => late.push(replica.late(due, timed_out)),
+                },
             }
         }
         let busy = ledger.busy().next().is_some();
@@ -140,8 +161,9 @@ impl Worker {
             if silent { ledger.busy().map(|opened| opened.message.clone()).collect() } else { Vec::new() };
         // What is due now is sent once more, should nobody have taken it until then.
         let again = busy || !rested.is_empty() || !late.is_empty();
-        let next = ledger.due_after(now).into_iter().chain(again.then_some(now + self.desk.silence)).min();
-        Found { rested, late, silent: lost, quiet: ledger.is_quiet(), next }
+        let moments = prolonged.iter().map(|(_, until)| *until).chain(ledger.due_after(now));
+        let next = moments.chain(again.then_some(now + self.desk.silence)).min();
+        Found { rested, late, prolonged, silent: lost, quiet: ledger.is_quiet(), next }
     }
 
     /// Sends again what nobody works on.

@@ -34,7 +34,7 @@ impl Ledger {
                     arrived: collapse.filled,
                     expected: collapse.slots.len(),
                     missing: Missing::Items(empty.map(|(index, _)| index as u32).collect()),
-                    due: collapse.due,
+                    due: collapse.deadline.map(|deadline| deadline.due),
                 }
             })
             .collect();
@@ -46,7 +46,8 @@ impl Ledger {
             let missing: Vec<usize> = edges.iter().copied().filter(is_missing).collect();
             let (arrived, expected) = (edges.len() - missing.len(), edges.len());
             let missing = Missing::Edges(missing);
-            found.push(OpenJoin { lineage: lineage.clone(), arrived, expected, missing, due: inbox.due });
+            let due = inbox.deadline.map(|deadline| deadline.due);
+            found.push(OpenJoin { lineage: lineage.clone(), arrived, expected, missing, due });
         }
         found
     }

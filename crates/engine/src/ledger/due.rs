@@ -50,9 +50,4 @@ impl Ledger {
     pub fn since(&self, seq: u64) -> impl Iterator<Item = &Message> {
         self.open.values().filter(move |opened| opened.since == seq).map(|opened| &opened.message)
     }
-
-    pub(super) fn late(&self, node: usize, group: usize, path: &[(u32, u32, u32)]) -> TimedOut {
-        let node_id = self.plan.nodes[node].id.clone();
-        TimedOut { node_id, lineage: self.lineage_of(node, path), group }
-    }
 }

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use crate::{Context, Gathering, Input, Joined, Slot};
-use protocol::{Lineage, Millis};
+use protocol::Lineage;
 
 use super::{
-    Ledger, Word,
+    Deadline, Ledger, Word,
     joins::{Decision, JoinKey},
 };
 
@@ -16,7 +16,7 @@ pub struct Collapse {
     pub(super) witness: Option<(u32, Context)>,
     pub(super) slots: Vec<Option<Slot>>,
     pub(super) filled: usize,
-    pub(super) due: Option<Millis>,
+    pub(super) deadline: Option<Deadline>,
 }
 
 impl Collapse {
@@ -90,7 +90,7 @@ impl Ledger {
             witness: None,
             slots: vec![None; total],
             filled: 0,
-            due: None,
+            deadline: None,
         });
         let Some(empty) = collapse.slots.get_mut(step.place()).filter(|slot| slot.is_none()) else {
             return;
@@ -114,7 +114,7 @@ impl Ledger {
             return;
         }
         let Some(collapse) = self.joins.collapses.remove(&key) else { return };
-        self.disarm(&key, collapse.due);
+        self.disarm(&key, collapse.deadline);
         let slots = collapse.slots.into_iter().map(|slot| slot.unwrap_or(Slot::Skipped)).collect();
         self.gathered(key, slots, collapse.witness.map(|(_, context)| context));
     }
@@ -257,7 +257,7 @@ impl Ledger {
         for group in 0..groups.len() {
             let side = JoinKey { group, ..key.clone() };
             let collapse = self.joins.collapses.remove(&side);
-            self.disarm(&side, collapse.and_then(|collapse| collapse.due));
+            self.disarm(&side, collapse.and_then(|collapse| collapse.deadline));
             self.joins.closed.insert(side);
         }
     }

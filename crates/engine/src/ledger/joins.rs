@@ -7,10 +7,10 @@ use std::{
 };
 
 use crate::{Context, Input, Inputs, Joined, Plan, PlannedEdge, Target};
-use protocol::{Arrival, Ignored, Lineage, MessageId, Millis, Payload, WhyIgnored};
+use protocol::{Arrival, Ignored, Lineage, MessageId, Payload, WhyIgnored};
 
 use super::{
-    Ledger, Value, Word,
+    Deadline, Ledger, Value, Word,
     gather::{Collapse, Side},
 };
 
@@ -71,7 +71,7 @@ impl Decision {
 #[derive(Default)]
 pub struct Inbox {
     pub(super) decided: BTreeMap<usize, Decision>,
-    pub(super) due: Option<Millis>,
+    pub(super) deadline: Option<Deadline>,
 }
 
 impl Joins {
@@ -133,13 +133,17 @@ impl Joins {
         let inboxes = self.inboxes.iter().flat_map(|(&node, inboxes)| {
             inboxes.iter().map(move |(lineage, inbox)| {
                 let (id, at) = (&plan.nodes[node].id, lineage.key());
-                format!("{id} at [{at}] until {:?} has heard {:?}", inbox.due, said(plan, &inbox.decided))
+                format!(
+                    "{id} at [{at}] until {:?} has heard {:?}",
+                    inbox.deadline,
+                    said(plan, &inbox.decided)
+                )
             })
         });
         let collapses = self.collapses.iter().map(|(key, collapse)| {
             let (id, at) = (&plan.nodes[key.node].id, key.lineage.key());
-            let Collapse { slots, due, .. } = collapse;
-            format!("{id} at [{at}] group {} until {due:?} holds {slots:?}", key.group)
+            let Collapse { slots, deadline, .. } = collapse;
+            format!("{id} at [{at}] group {} until {deadline:?} holds {slots:?}", key.group)
         });
         inboxes.chain(collapses).chain(self.half_decided(plan)).collect()
     }
@@ -293,7 +297,7 @@ impl Ledger {
         let plan = Arc::clone(&self.plan);
         let (arrived, expected, context) = match self.joins.collapses.remove(&key) {
             Some(collapse) => {
-                self.disarm(&key, collapse.due);
+                self.disarm(&key, collapse.deadline);
                 // Items of which it has heard something, but not enough.
                 if let Some(inboxes) = self.joins.inboxes.get_mut(&node) {
                     inboxes.retain(|item, _| item.parent() != *lineage);
@@ -304,7 +308,7 @@ impl Ledger {
             None => {
                 let inbox = self.joins.inboxes.get_mut(&node).and_then(|inboxes| inboxes.remove(lineage));
                 let inbox = inbox.unwrap_or_default();
-                self.disarm(&key, inbox.due);
+                self.disarm(&key, inbox.deadline);
                 let edges = edges_of(&plan, node);
                 let outer =
                     |edge: &usize| self.joins.outer.get(&(*edge, lineage.prefix(plan.depth_of(*edge))));
@@ -335,35 +339,9 @@ impl Ledger {
     fn close_join(&mut self, key: &JoinKey) {
         let inboxes = self.joins.inboxes.get_mut(&key.node);
         if let Some(inbox) = inboxes.and_then(|inboxes| inboxes.remove(&key.lineage)) {
-            self.disarm(key, inbox.due);
+            self.disarm(key, inbox.deadline);
         }
         self.joins.closed.insert(key.clone());
-    }
-
-    /// The first thing a join hears sets its timer.
-    pub(super) fn arm(&mut self, key: &JoinKey) {
-        let Some(timeout) = self.plan.nodes[key.node].timeout else { return };
-        let due = match self.joins.collapses.get_mut(key) {
-            Some(collapse) => &mut collapse.due,
-            None => {
-                match self.joins.inboxes.get_mut(&key.node).and_then(|inboxes| inboxes.get_mut(&key.lineage))
-                {
-                    Some(inbox) => &mut inbox.due,
-                    None => return,
-                }
-            }
-        };
-        if due.is_none() {
-            let moment = self.now + timeout;
-            *due = Some(moment);
-            self.timers.insert((moment, Self::join_timer(key)));
-        }
-    }
-
-    pub(super) fn disarm(&mut self, key: &JoinKey, due: Option<Millis>) {
-        if let Some(due) = due {
-            self.timers.remove(&(due, Self::join_timer(key)));
-        }
     }
 
     /// A value that nobody wants any more is said, so that people see where it went.

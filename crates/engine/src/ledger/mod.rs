@@ -13,6 +13,7 @@ mod hand;
 mod joins;
 mod outline;
 mod skips;
+mod timers;
 mod turns;
 
 use std::{
@@ -23,7 +24,7 @@ use std::{
 use crate::{Context, Failures, Input, Joined, Message, Output, Plan, PlannedEdge, Trace};
 use protocol::{
     AttemptFailed, Consequence, Echo, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis,
-    NodeError, NodeFailed, NodeId, NodeSucceeded, Payload, Step,
+    NodeError, NodeFailed, NodeId, NodeSucceeded, Payload,
 };
 use serde_json::json;
 
@@ -31,8 +32,10 @@ pub use barrier::{Missing, OpenJoin, joined_edges};
 pub use commit::{cancelled, halted_by, parked, started, tried_in_vain};
 pub use due::Due;
 use fan_out::FanOuts;
-use joins::{Decision, JoinKey, Joins};
+use joins::{Decision, Joins};
 use skips::Ways;
+pub use timers::Deadline;
+use timers::Timer;
 use turns::Turns;
 
 /// The recording contradicts itself; it was not written by this engine, or was damaged.
@@ -78,14 +81,6 @@ pub struct Opened {
     woken: Option<Millis>,
     /// The event it became ready with.
     since: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Timer {
-    /// A message that rests.
-    Message(MessageId),
-    /// A join that waits: its node, its group, and its key with the totals and beginnings of its levels.
-    Join(usize, usize, Vec<(u32, u32, u32)>),
 }
 
 /// What a branch brings to a join.
@@ -178,6 +173,10 @@ impl Ledger {
         &self.plan
     }
 
+    pub fn execution_id(&self) -> &ExecutionId {
+        &self.execution_id
+    }
+
     pub fn is_ended(&self) -> bool {
         self.ended
     }
@@ -224,31 +223,6 @@ impl Ledger {
             let item = self.fan_outs.next(&plan)?;
             self.open_item(item);
         }
-    }
-
-    /// The moment of the next timer.
-    pub fn next_due(&self) -> Option<Millis> {
-        self.timers.first().map(|(due, _)| *due)
-    }
-
-    /// Wakes what rested until now; joins that were not complete in time are returned as facts to be written.
-    pub fn wake(&mut self, now: Millis) -> Vec<Fact> {
-        let mut facts = Vec::new();
-        while let Some((due, timer)) = self.timers.first().cloned().filter(|(due, _)| *due <= now) {
-            self.timers.remove(&(due, timer.clone()));
-            match timer {
-                Timer::Message(id) => {
-                    if let Some(opened) = self.open.get_mut(&id) {
-                        opened.wake(due);
-                        self.ready.push_back(id);
-                    }
-                }
-                Timer::Join(node, group, path) => {
-                    facts.push(Fact::TimedOut(self.late(node, group, &path)));
-                }
-            }
-        }
-        facts
     }
 
     /// Takes in the next fact. What it means for other nodes is returned.
@@ -305,6 +279,11 @@ impl Ledger {
                 let node =
                     found.ok_or_else(|| self.refuse(event, format!("there is no node {}", late.node_id)))?;
                 self.time_out(node, late.group, &late.lineage);
+            }
+            Fact::Prolonged(prolonged) => {
+                let node = self.plan.node(&prolonged.node_id);
+                let unknown = || self.refuse(event, format!("there is no node {}", prolonged.node_id));
+                self.prolong(node.ok_or_else(unknown)?, prolonged);
             }
             Fact::Intervened(done) => self.intervene(event, done)?,
             Fact::TimerFired(fired) => self.cut_short(event, fired)?,
@@ -536,17 +515,5 @@ impl Ledger {
 
     fn refuse(&self, event: &Event, complaint: String) -> LedgerError {
         LedgerError { execution: self.execution_id.clone(), seq: event.seq, complaint }
-    }
-
-    fn lineage_of(&self, node: usize, path: &[(u32, u32, u32)]) -> Lineage {
-        let splits = &self.plan.nodes[node].fires;
-        splits.iter().zip(path).fold(Lineage::default(), |lineage, (&split, &(index, total, first))| {
-            lineage.then(Step { split: self.plan.nodes[split].id.clone(), index, total, first })
-        })
-    }
-
-    fn join_timer(key: &JoinKey) -> Timer {
-        let path = key.lineage.steps().iter().map(|step| (step.index, step.total, step.first)).collect();
-        Timer::Join(key.node, key.group, path)
     }
 }

@@ -133,6 +133,7 @@ impl<'e> History<'e> {
             Fact::Gathered(gathered) => self.hear(event.at, None, &gathered.echo),
             Fact::ExecutionStarted(_)
             | Fact::TimedOut(_)
+            | Fact::Prolonged(_)
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
             | Fact::Missed(_) => {}

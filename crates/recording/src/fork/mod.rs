@@ -278,6 +278,7 @@ fn recorded(parent: &[Event]) -> HashMap<Place, Recorded> {
             | Fact::NodeParked(_)
             | Fact::AttemptFailed(_)
             | Fact::TimedOut(_)
+            | Fact::Prolonged(_)
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
             | Fact::Gathered(_)

@@ -60,6 +60,7 @@ impl Heard {
             Fact::ExecutionStarted(_)
             | Fact::AttemptFailed(_)
             | Fact::TimedOut(_)
+            | Fact::Prolonged(_)
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
             | Fact::Missed(_)

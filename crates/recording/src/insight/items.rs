@@ -116,7 +116,11 @@ impl Items {
                 }
                 self.hear(&done.echo);
             }
-            Fact::ExecutionStarted(_) | Fact::TimedOut(_) | Fact::TimerFired(_) | Fact::Missed(_) => {}
+            Fact::ExecutionStarted(_)
+            | Fact::TimedOut(_)
+            | Fact::Prolonged(_)
+            | Fact::TimerFired(_)
+            | Fact::Missed(_) => {}
         }
     }
 

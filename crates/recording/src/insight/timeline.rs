@@ -87,7 +87,11 @@ impl TimelineFold {
                     self.finish(at, &done.firing, false);
                 }
             }
-            Fact::TimedOut(_) | Fact::TimerFired(_) | Fact::Gathered(_) | Fact::Missed(_) => {}
+            Fact::TimedOut(_)
+            | Fact::Prolonged(_)
+            | Fact::TimerFired(_)
+            | Fact::Gathered(_)
+            | Fact::Missed(_) => {}
             Fact::ExecutionEnded(_) => {
                 for (_, (row, kind, since)) in std::mem::take(&mut self.now) {
                     self.rows[row].push(bar(kind, since, Some(at), false));

@@ -177,6 +177,7 @@ fn answers(events: &[Event]) -> Answers<'_> {
             | Fact::NodeParked(_)
             | Fact::AttemptFailed(_)
             | Fact::TimedOut(_)
+            | Fact::Prolonged(_)
             | Fact::Intervened(_)
             | Fact::TimerFired(_)
             | Fact::Gathered(_)

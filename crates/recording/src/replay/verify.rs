@@ -108,6 +108,7 @@ impl Replay {
             Fact::Intervened(done) => self.apply(event, &done.echo),
             Fact::ExecutionStarted(_)
             | Fact::TimedOut(_)
+            | Fact::Prolonged(_)
             | Fact::TimerFired(_)
             | Fact::Gathered(_)
             | Fact::Missed(_) => self.apply(event, &Echo::default()),

@@ -278,6 +278,7 @@ impl Writer {
                 | Fact::NodeSucceeded(_)
                 | Fact::NodeFailed(_)
                 | Fact::TimedOut(_)
+                | Fact::Prolonged(_)
                 | Fact::Intervened(_)
                 | Fact::TimerFired(_)
                 | Fact::Gathered(_) => {}

@@ -62,6 +62,7 @@ fn ended(fact: &Fact) -> Option<&Firing> {
         | Fact::NodeParked(_)
         | Fact::AttemptFailed(_)
         | Fact::TimedOut(_)
+        | Fact::Prolonged(_)
         | Fact::Intervened(_)
         | Fact::TimerFired(_)
         | Fact::Gathered(_)

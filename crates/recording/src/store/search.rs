@@ -322,6 +322,7 @@ fn firing(fact: &Fact) -> Option<&Firing> {
         Fact::Intervened(done) => Some(&done.firing),
         Fact::ExecutionStarted(_)
         | Fact::TimedOut(_)
+        | Fact::Prolonged(_)
         | Fact::TimerFired(_)
         | Fact::Gathered(_)
         | Fact::Missed(_)

@@ -39,6 +39,7 @@ pub fn parts(fact: &Fact) -> Vec<(Part, Payload)> {
         },
         Fact::NodeParked(_)
         | Fact::TimedOut(_)
+        | Fact::Prolonged(_)
         | Fact::TimerFired(_)
         | Fact::Gathered(_)
         | Fact::Missed(_) => Vec::new(),

@@ -10,6 +10,7 @@ mod held;
 mod holds;
 mod mocks;
 mod rules;
+mod standstill;
 mod state;
 
 use std::{
@@ -32,6 +33,7 @@ use held::{Held, Released, Way};
 pub(crate) use held::{Stage, Standing};
 pub use holds::Holds;
 pub use mocks::Mocks;
+pub use standstill::Standstills;
 use state::Controlled;
 
 use crate::{Clock, Stopped};
@@ -195,7 +197,12 @@ impl Gate {
     /// Takes an execution under control as it was held by a process that is gone.
     pub fn restore(&self, id: &ExecutionId, holds: Holds) {
         let Some(inner) = &self.0 else { return };
-        inner.lock().executions.entry(id.clone()).or_default().restore(holds);
+        let now = inner.clock.now();
+        let mut state = inner.lock();
+        let controlled = state.executions.entry(id.clone()).or_default();
+        controlled.restore(holds);
+        controlled.note(now);
+        drop(state);
         inner.attached.store(true, Ordering::Relaxed);
     }
 
@@ -233,6 +240,16 @@ impl Gate {
         count.unwrap_or(0)
     }
 
+    /// When executions stood still because something of them was held. Who has it need not ask the gate, which may be
+    /// in the middle of asking the engine.
+    pub(crate) fn standstills(&self) -> Standstills {
+        let Some(inner) = self.0.as_ref().filter(|_| self.is_attached()) else {
+            return Standstills::default();
+        };
+        let state = inner.lock();
+        Standstills::of(state.executions.iter().map(|(id, controlled)| (id, &controlled.standstill)))
+    }
+
     /// So much is held, of all executions together, that nothing more can come to the gate.
     pub fn is_full(&self) -> bool {
         let held = |inner: &Arc<Inner>| -> usize {
@@ -249,7 +266,10 @@ impl Gate {
             return Err(ControlError::invalid("this engine cannot be controlled", hint));
         };
         let mut state = inner.lock();
-        state.executions.entry(id.clone()).or_default().follow(command, &*engine, inner.clock.now())?;
+        let now = inner.clock.now();
+        let controlled = state.executions.entry(id.clone()).or_default();
+        controlled.follow(command, &*engine, now)?;
+        controlled.note(now);
         inner.attached.store(true, Ordering::Relaxed);
         drop(state);
         inner.ring();
@@ -358,8 +378,10 @@ impl Inner {
         if past.is_some_and(|past| past.is_past(&standing.plan, &standing.message)) {
             return None;
         }
-        let waits = controlled.hold(standing, now)?;
+        let waits = controlled.hold(standing, now);
+        controlled.note(now);
         drop(state);
+        let waits = waits?;
         self.ring();
         Some(waits)
     }
@@ -385,6 +407,7 @@ impl Inner {
             None => {
                 if let Some(controlled) = self.lock().executions.get_mut(&standing.message.execution_id) {
                     controlled.forget(&standing.message.id);
+                    controlled.note(self.clock.now());
                 }
                 self.ring();
                 Way::On

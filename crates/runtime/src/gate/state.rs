@@ -16,6 +16,7 @@ use super::{
     Held, HeldMessages, LocalEngine, Released, Settings, Standing, Way,
     breakpoint::{Armed, Hit},
     rules::{Rule, Verdict},
+    standstill::Standstill,
 };
 
 /// Messages that are listed; all of them are counted.
@@ -38,6 +39,7 @@ pub(super) struct Controlled {
     pub(super) held: HeldMessages,
     /// Held by a process that is gone, and not here yet.
     pub(super) again: BTreeMap<MessageId, WhyHeld>,
+    pub(super) standstill: Standstill,
     /// How it is held is another way than it was when somebody kept it.
     pub(super) changed: bool,
     log: VecDeque<Logged>,
@@ -62,6 +64,12 @@ impl Controlled {
 
     pub fn held_count(&self) -> usize {
         self.held.len()
+    }
+
+    /// Takes note of whether it stands still. Who was held by a process that is gone is held until it comes here.
+    pub fn note(&mut self, now: Millis) {
+        let is_held = self.paused || !self.held.is_empty() || !self.again.is_empty();
+        self.standstill.note(is_held, now);
     }
 
     pub fn view(&self) -> ControlView {
