@@ -79,7 +79,7 @@ async fn the_scripted_story_on_servers() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_are_changed_dropped_doubled_and_mocked_on_servers() {
-    let servers = Servers::start();
+    let servers = Servers::shared();
     let folder = tempfile::tempdir().expect("a folder");
     let session = open(&servers, folder.path()).await;
     let mut controls = breaks(before("one"));
@@ -134,7 +134,7 @@ async fn messages_are_changed_dropped_doubled_and_mocked_on_servers() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn joins_wait_while_something_is_held_on_servers() {
-    let servers = Servers::start();
+    let servers = Servers::shared();
     let folder = tempfile::tempdir().expect("a folder");
     let session = open(&servers, folder.path()).await;
     let mut controls = breaks(before("two"));
@@ -149,7 +149,7 @@ async fn joins_wait_while_something_is_held_on_servers() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn timers_fire_by_hand_on_servers() {
-    let servers = Servers::start();
+    let servers = Servers::shared();
     let folder = tempfile::tempdir().expect("a folder");
     let session = open(&servers, folder.path()).await;
     let workflow = json!({
