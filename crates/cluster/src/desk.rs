@@ -33,17 +33,9 @@ pub struct Desk {
 }
 
 impl Desk {
-    pub async fn insist<T, F: Future<Output = Result<T, ClusterError>>>(
-        &self,
-        what: &str,
-        attempt: impl FnMut() -> F,
-    ) -> Result<T, ClusterError> {
-        self.log.insist(what, attempt).await
-    }
-
     /// An execution that goes on, from the log.
     pub async fn open(&self, id: &ExecutionId) -> Result<Option<Arc<Execution>>, ClusterError> {
-        let standing = self.insist("ask for an execution", || self.log.standing(id)).await?;
+        let standing = self.log.insist("ask for an execution", || self.log.standing(id)).await?;
         match standing {
             Some(standing) if !standing.ended => self.read(id).await,
             Some(_) | None => Ok(None),
@@ -52,7 +44,7 @@ impl Desk {
 
     /// An execution from the log, however it stands; `None` if its facts are not kept any more.
     async fn read(&self, id: &ExecutionId) -> Result<Option<Arc<Execution>>, ClusterError> {
-        let events = self.insist("read the log", || self.log.read(id, 0)).await?;
+        let events = self.log.insist("read the log", || self.log.read(id, 0)).await?;
         if events.is_empty() {
             return Ok(None);
         }
@@ -70,9 +62,9 @@ impl Desk {
     /// Writes the start of an execution and sends its first messages. Starting twice is starting once.
     pub async fn begin(&self, id: &ExecutionId, fact: Fact) -> Result<(), ClusterError> {
         let now = self.clock.now();
-        self.insist("ask for a look", || self.looks.ask(id, now + self.silence)).await?;
+        self.log.insist("ask for a look", || self.looks.ask(id, now + self.silence)).await?;
         let step = Step { facts: vec![(now, fact)], units: vec![(START.to_owned(), 1)], ..Step::default() };
-        match self.insist("write the start", || self.log.append(id, 0, &step)).await? {
+        match self.log.insist("write the start", || self.log.append(id, 0, &step)).await? {
             Appended::Yes | Appended::Behind(_) => {}
             Appended::Ended | Appended::Lost => return Ok(()),
         }
@@ -98,10 +90,12 @@ impl Desk {
             self.complete(execution).await?;
         }
         if !written.units.is_empty() {
-            self.insist("mark as published", || self.log.published(&execution.id, &written.units)).await?;
+            self.log
+                .insist("mark as published", || self.log.published(&execution.id, &written.units))
+                .await?;
         }
         match written.ended {
-            true => self.insist("retire an execution", || self.log.retire(&execution.id)).await,
+            true => self.log.insist("retire an execution", || self.log.retire(&execution.id)).await,
             false => Ok(()),
         }
     }
@@ -109,7 +103,7 @@ impl Desk {
     /// The same, where whoever made the step may not have come to it.
     pub async fn publish_again(&self, execution: &Execution, unit: &str) -> Result<(), ClusterError> {
         let position =
-            self.insist("ask what is published", || self.log.unpublished(&execution.id, unit)).await?;
+            self.log.insist("ask what is published", || self.log.unpublished(&execution.id, unit)).await?;
         let Some(position) = position else { return Ok(()) };
         let mut written = Written::default();
         written.units.push(unit.to_owned());
@@ -127,20 +121,20 @@ impl Desk {
         let completion = execution.replica().await.completion.clone();
         let Some(completion) = completion else { return Ok(()) };
         let body = serde_json::to_string(&completion).map_err(ClusterError::unwritable)?;
-        self.insist("keep the result", || self.log.keep_result(&execution.id, &body)).await?;
+        self.log.insist("keep the result", || self.log.keep_result(&execution.id, &body)).await?;
         self.post.send(&[Letter::new(Queue::Completion, body.into_bytes())]).await
     }
 
     /// Says it again, if whoever ended it may not have come to it.
     pub async fn complete_again(&self, id: &ExecutionId) -> Result<(), ClusterError> {
-        if !self.insist("ask what is published", || self.log.has_unpublished(id)).await? {
+        if !self.log.insist("ask what is published", || self.log.has_unpublished(id)).await? {
             return Ok(());
         }
         // Where the facts are kept elsewhere by now, it was said.
         let Some(execution) = self.read(id).await? else { return Ok(()) };
         self.complete(&execution).await?;
-        self.insist("mark as published", || self.log.all_published(id)).await?;
-        self.insist("retire an execution", || self.log.retire(id)).await
+        self.log.insist("mark as published", || self.log.all_published(id)).await?;
+        self.log.insist("retire an execution", || self.log.retire(id)).await
     }
 
     pub async fn letters(
@@ -158,7 +152,7 @@ impl Desk {
             referred.entry(payload.hash()).or_insert(payload);
         }
         let fresh = execution.not_kept(referred);
-        self.insist("keep payloads", || self.log.keep(&execution.id, &fresh)).await?;
+        self.log.insist("keep payloads", || self.log.keep(&execution.id, &fresh)).await?;
         let letter = |(message, from): &(Message, Option<NodeId>)| {
             let body = wire::work(&common, message, from.as_ref(), resumed)?;
             Ok(Letter::new(Queue::Execution, body))

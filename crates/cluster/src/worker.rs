@@ -243,7 +243,10 @@ impl Worker {
                 && let Some(due) = written.next_due
             {
                 if execution.needs_look(due, self.desk.clock.now()) {
-                    self.desk.insist("ask for a look", || self.desk.looks.ask(&execution.id, due)).await?;
+                    self.desk
+                        .log
+                        .insist("ask for a look", || self.desk.looks.ask(&execution.id, due))
+                        .await?;
                 }
                 self.look_by(due);
             }

@@ -165,13 +165,13 @@ impl Worker {
     /// Whether somebody is at it. A copy is not needed then: should that worker die, the silence is noticed.
     async fn is_held(&self, execution: &ExecutionId, message: &Message) -> Result<bool, ClusterError> {
         let lease =
-            self.desk.insist("ask for a lease", || self.desk.log.lease(execution, &message.id)).await?;
+            self.desk.log.insist("ask for a lease", || self.desk.log.lease(execution, &message.id)).await?;
         Ok(lease.is_some_and(|(_, until)| until > self.desk.clock.now()))
     }
 
     /// A message of an execution that has ended, or of which nothing is known.
     async fn judge_stranger(&self, id: &ExecutionId, unit: Option<&str>) -> Result<Verdict, ClusterError> {
-        if self.desk.insist("ask for an execution", || self.desk.log.standing(id)).await?.is_none() {
+        if self.desk.log.insist("ask for an execution", || self.desk.log.standing(id)).await?.is_none() {
             let message = format!("nothing is known of the execution {id}; its state is lost");
             return Ok(Verdict::Park(unfit("STATE_LOST", message)));
         }
@@ -179,6 +179,7 @@ impl Worker {
         if let Some(unit) = unit
             && self
                 .desk
+                .log
                 .insist("ask what is published", || self.desk.log.unpublished(id, unit))
                 .await?
                 .is_some()

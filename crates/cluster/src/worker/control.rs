@@ -152,6 +152,6 @@ impl Worker {
     /// Servers take away what was made for one run if nobody asks for it.
     async fn stay(&self) -> Result<(), ClusterError> {
         self.desk.post.declare().await?;
-        self.desk.insist("keep the list of looks", || self.desk.looks.live_for(PASSING_MILLIS)).await
+        self.desk.log.insist("keep the list of looks", || self.desk.looks.live_for(PASSING_MILLIS)).await
     }
 }

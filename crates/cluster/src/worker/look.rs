@@ -43,22 +43,22 @@ impl Worker {
     ) -> Result<(), ClusterError> {
         let lease = now + self.options.lease;
         loop {
-            let claimed = self.desk.insist("claim looks", || self.desk.looks.claim(now, lease)).await?;
+            let claimed = self.desk.log.insist("claim looks", || self.desk.looks.claim(now, lease)).await?;
             if claimed.is_empty() {
                 break;
             }
             for id in claimed {
                 let next = self.look_at(&id, now, standstills).await?;
-                self.desk.insist("settle a look", || self.desk.looks.settle(&id, lease, next)).await?;
+                self.desk.log.insist("settle a look", || self.desk.looks.settle(&id, lease, next)).await?;
             }
         }
         // In this order: what is asked for meanwhile rings again.
         self.next_look.store(Millis::MAX, Ordering::SeqCst);
-        if let Some(next) = self.desk.insist("ask for the next look", || self.desk.looks.next()).await? {
+        if let Some(next) = self.desk.log.insist("ask for the next look", || self.desk.looks.next()).await? {
             self.look_by(next);
         }
         if self.options.poll.is_some() {
-            self.desk.clock.set(self.desk.insist("ask what time it is", || self.desk.log.now()).await?);
+            self.desk.clock.set(self.desk.log.insist("ask what time it is", || self.desk.log.now()).await?);
         }
         Ok(())
     }
@@ -128,7 +128,7 @@ impl Worker {
         let lease = self.options.lease;
         let word = format!("{} {}", self.desk.name, self.taken.fetch_add(1, Ordering::SeqCst));
         let take = || self.desk.log.take_timers(id, &timers, now, lease, &word);
-        let ours = self.desk.insist("take timers", take).await?;
+        let ours = self.desk.log.insist("take timers", take).await?;
         // In the order of `timers`.
         let mut ours = ours.into_iter();
         found.rested.retain(|_| ours.next().unwrap_or(true));
@@ -172,6 +172,7 @@ impl Worker {
         for message in messages {
             let lease = self
                 .desk
+                .log
                 .insist("ask for a lease", || self.desk.log.lease(&execution.id, &message.id))
                 .await?;
             if lease.is_none_or(|(_, until)| until <= self.desk.clock.now()) {
