@@ -6,7 +6,9 @@ use protocol::{Event, ExecutionId, StatusLine};
 use redis::{AsyncConnectionConfig, aio::MultiplexedConnection};
 use runtime::{Clock, Start};
 
-use crate::{ClusterError, Log, Looks, Post, Topology, desk::Desk, execution::Wish, replica::Replica};
+use crate::{
+    ClusterError, Log, Looks, Post, Topology, desk::Desk, execution::Wish, log::Standing, replica::Replica,
+};
 
 /// How long one question for more facts waits for them, in milliseconds.
 const WAIT_MILLIS: usize = 1_000;
@@ -62,6 +64,8 @@ pub struct Follower {
     log: Log,
     id: ExecutionId,
     replica: Option<Replica>,
+    /// Nothing more is to come.
+    over: bool,
 }
 
 impl Follower {
@@ -71,22 +75,28 @@ impl Follower {
         let config = AsyncConnectionConfig::new().set_response_timeout(Some(patience));
         let client = redis::Client::open(redis)?;
         let connection = client.get_multiplexed_async_connection_with_config(&config).await?;
-        Ok(Self { connection, log, id: id.clone(), replica: None })
+        Ok(Self { connection, log, id: id.clone(), replica: None, over: false })
     }
 
-    /// What has been written since, and the messages that announce it. `None` after the end.
+    /// What has been written since, and the messages that announce it. `None` after the end. Where the end came and the
+    /// facts are gone already, such as into the store of a master, only the completion is left to be told.
     pub async fn next(&mut self) -> Result<Option<(Vec<Event>, Vec<StatusLine>)>, ClusterError> {
-        loop {
-            if self.replica.as_ref().is_some_and(|replica| replica.ledger.is_ended()) {
-                return Ok(None);
-            }
+        while !self.over {
             let behind = self.replica.as_ref().map_or(0, |replica| replica.ledger.position());
+            // In this order: what was written before the end can be read, unless it is gone.
+            let standing = self.log.standing(&self.id).await?;
             let found = self.log.read(&self.id, behind).await?;
             if !found.is_empty() {
                 return self.take_in(found).map(Some);
             }
-            if behind == 0 && self.log.standing(&self.id).await?.is_none() {
-                return Err(ClusterError::Unknown(self.id.clone()));
+            match standing {
+                Some(Standing { ended: true, .. }) => {
+                    self.over = true;
+                    let completion = self.log.result(&self.id).await?;
+                    return Ok(completion.map(|it| (Vec::new(), vec![StatusLine::Completion(Box::new(it))])));
+                }
+                None if behind == 0 => return Err(ClusterError::Unknown(self.id.clone())),
+                None | Some(_) => {}
             }
             let _: redis::Value = redis::cmd("XREAD")
                 .arg("COUNT")
@@ -99,6 +109,7 @@ impl Follower {
                 .query_async(&mut self.connection)
                 .await?;
         }
+        Ok(None)
     }
 
     fn take_in(&mut self, found: Vec<Event>) -> Result<(Vec<Event>, Vec<StatusLine>), ClusterError> {
@@ -112,6 +123,7 @@ impl Follower {
             events.push(made.event);
             statuses.extend(made.statuses);
         }
+        self.over = replica.ledger.is_ended();
         self.replica = Some(replica);
         Ok((events, statuses))
     }

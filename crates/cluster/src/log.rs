@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use protocol::{Event, ExecutionId, ExecutionStatus, Fact, MessageId, Millis, Payload};
+use protocol::{CompletionMessage, Event, ExecutionId, ExecutionStatus, Fact, MessageId, Millis, Payload};
 use redis::{
     AsyncCommands, FromRedisValue, Script, Value,
     aio::{ConnectionManager, ConnectionManagerConfig},
@@ -295,6 +295,14 @@ impl Log {
     pub async fn keep_result(&self, execution: &ExecutionId, result: &str) -> Result<(), ClusterError> {
         let life = u64::try_from(MEMORY).unwrap_or_default();
         Ok(self.redis().pset_ex(self.key(execution, "result"), result, life).await?)
+    }
+
+    /// How an execution has ended, as long as that is remembered.
+    pub async fn result(&self, execution: &ExecutionId) -> Result<Option<CompletionMessage>, ClusterError> {
+        let kept: Option<String> = self.redis().get(self.key(execution, "result")).await?;
+        let damaged =
+            |error: serde_json::Error| ClusterError::Damaged(format!("the result of {execution}: {error}"));
+        kept.map(|text| serde_json::from_str(&text).map_err(damaged)).transpose()
     }
 
     /// The end is known: what is left is kept for a while, for those who follow.
