@@ -68,6 +68,12 @@ fn on_cluster(servers: &Servers, command: &str, rest: &[&str]) -> Command {
     made
 }
 
+fn logs(servers: &Servers) -> Vec<String> {
+    let client = redis::Client::open(servers.redis.url.as_str()).expect("an address");
+    let mut connection = client.get_connection().expect("connects");
+    redis::cmd("KEYS").arg("*:log").query(&mut connection).expect("keys")
+}
+
 /// Another process decides when it has done it, so it is asked until it has.
 fn until(what: &str, mut reached: impl FnMut() -> bool) {
     for _ in 0..300 {
@@ -114,6 +120,18 @@ fn workers_run_what_the_command_line_starts_and_a_master_keeps_it() {
     until("the recordings were kept", || shows(&hello, "completed") && shows(&id, "halted"));
     let verified = run(runeglass().args(["replay", &hello, "--store", store_name, "--verify"]));
     assert_eq!(verified.code, Some(0), "{}{}", verified.stdout, verified.stderr);
+
+    // Their facts are in the store of the master alone, and how they ended is known all the same.
+    until("the facts left the servers", || logs(&servers).is_empty());
+    let followed = run(&mut on_cluster(&servers, "follow", &[&hello, "--json"]));
+    assert_eq!((followed.code, followed.last_json()), (Some(0), completion), "{}", followed.stderr);
+    assert_eq!(run(&mut on_cluster(&servers, "follow", &[&id])).code, Some(1), "it was halted");
+    let nobody = run(&mut on_cluster(&servers, "follow", &["nobody"]));
+    assert_eq!(nobody.code, Some(3));
+    assert!(nobody.stderr.contains("there is no execution nobody"), "{}", nobody.stderr);
+    let going = run(&mut on_cluster(&servers, "run", &["workflows/hello.json", "--detach"]));
+    let followed = run(&mut on_cluster(&servers, "follow", &[going.stdout.trim()]));
+    assert_eq!(followed.code, Some(0), "{}", followed.stderr);
 
     for worker in workers {
         assert_eq!(worker.stop(), Some(0), "a worker finishes what it holds");

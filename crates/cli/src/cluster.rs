@@ -61,6 +61,11 @@ impl ClusterArguments {
     fn address(&self) -> ClusterAddress {
         self.names.at(&self.amqp, &self.redis)
     }
+
+    pub async fn connect(&self) -> Result<Cluster, Problem> {
+        let address = self.address();
+        self.names.patiently(|| Cluster::connect(&address)).await
+    }
 }
 
 #[derive(Args)]
@@ -229,8 +234,7 @@ pub struct CancelArguments {
 }
 
 pub async fn cancel(arguments: CancelArguments) -> Result<Outcome, CommandError> {
-    let address = arguments.cluster.address();
-    let cluster = arguments.cluster.names.patiently(|| Cluster::connect(&address)).await?;
+    let cluster = arguments.cluster.connect().await?;
     let id = ExecutionId::from(arguments.id);
     match cluster.cancel(&id).await? {
         true => say(&format!("{id} is halted"))?,

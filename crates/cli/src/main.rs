@@ -77,6 +77,8 @@ enum Command {
     Master(cluster::MasterArguments),
     /// Look into a live cluster, without changing anything there.
     Attach(attach::AttachArguments),
+    /// Follow an execution on a cluster, or tell how it has ended.
+    Follow(run::FollowArguments),
     /// End an execution on a cluster.
     Cancel(cluster::CancelArguments),
     /// Write one execution as one file that opens anywhere.
@@ -129,6 +131,7 @@ async fn follow(command: Command) -> ExitCode {
         Command::Worker(arguments) => cluster::worker(arguments).await,
         Command::Master(arguments) => cluster::master(arguments).await,
         Command::Attach(arguments) => attach::attach(arguments).await,
+        Command::Follow(arguments) => run::follow(arguments).await,
         Command::Cancel(arguments) => cluster::cancel(arguments).await,
         Command::Export(arguments) => export::export(arguments).await,
         Command::Import(arguments) => import::import(arguments).await,

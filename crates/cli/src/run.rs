@@ -1,4 +1,4 @@
-//! `runeglass run` and `runeglass resume`.
+//! `runeglass run`, `runeglass follow` and `runeglass resume`.
 
 use std::{
     fs::File,
@@ -13,10 +13,12 @@ use protocol::{
     CompletionMessage, ExecutionId, NodeId, Payload, Problem, ProblemCode, RunOptions, StatusLine,
 };
 use runtime::Clock;
-use session::{AddressPolicy, Cluster, ClusterAddress, Keep, Options, Session, Statuses, cluster_problem};
+use session::{
+    AddressPolicy, Cluster, ClusterAddress, Follower, Keep, Options, Session, Statuses, cluster_problem,
+};
 
 use crate::{
-    cluster::NameArguments,
+    cluster::{ClusterArguments, NameArguments},
     outcome::{CommandError, Outcome, say, unwritable},
     progress::Progress,
     reach::ReachArguments,
@@ -72,6 +74,17 @@ struct ElsewhereArguments {
 }
 
 #[derive(Args)]
+#[command(after_help = "Example:\n  runeglass follow 4f0c2a… --amqp … --redis … --json")]
+pub struct FollowArguments {
+    /// The execution, as `run --detach` has printed it.
+    id: String,
+    #[command(flatten)]
+    cluster: ClusterArguments,
+    #[command(flatten)]
+    output: LineArguments,
+}
+
+#[derive(Args)]
 #[command(after_help = "Example:\n  runeglass resume --store runs.db --json")]
 pub struct ResumeArguments {
     /// The store with the interrupted executions.
@@ -86,14 +99,21 @@ pub struct ResumeArguments {
     release: bool,
 }
 
+/// How it is told what happens.
 #[derive(Args)]
-struct OutputArguments {
+struct LineArguments {
     /// Write one JSON message per line as it happens, to a file or to stdout (-).
     #[arg(long, value_name = "PATH|-")]
     events: Option<PathBuf>,
     /// Print the completion as the last line of stdout.
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Args)]
+struct OutputArguments {
+    #[command(flatten)]
+    lines: LineArguments,
     /// Write what was counted to a file at the end, as Prometheus reads it.
     #[arg(long, value_name = "PATH")]
     metrics: Option<PathBuf>,
@@ -112,7 +132,7 @@ pub async fn run(arguments: RunArguments) -> Result<Outcome, CommandError> {
     print_diagnostics(&arguments.file, &loaded.diagnostics);
     let Some(plan) = loaded.plan else { return Err(CommandError::Said(Outcome::Invalid)) };
     let input = arguments.input.as_deref().map(read_input).transpose()?;
-    let mut output = Output::open(&arguments.output)?;
+    let mut output = Output::open(&arguments.output.lines)?;
     if let (Some(amqp), Some(redis)) = (&arguments.elsewhere.amqp, &arguments.elsewhere.redis) {
         let address = arguments.elsewhere.names.at(amqp, redis);
         return run_elsewhere(&arguments, &address, plan, input, output).await;
@@ -134,10 +154,10 @@ pub async fn run(arguments: RunArguments) -> Result<Outcome, CommandError> {
     let mut statuses = started.statuses;
     let id = &started.execution_id;
     let completion = tokio::select! {
-        completion = follow(&session, id, &mut statuses, &mut output, &mut progress) => completion,
+        completion = follow_here(&session, id, &mut statuses, &mut output, &mut progress) => completion,
         _ = tokio::signal::ctrl_c() => {
             session.cancel(id).await?;
-            follow(&session, id, &mut statuses, &mut output, &mut progress).await
+            follow_here(&session, id, &mut statuses, &mut output, &mut progress).await
         }
     };
     // Why it did not come to its end says more than what went wrong afterwards.
@@ -169,21 +189,28 @@ async fn run_elsewhere(
     }
     let mut progress = output.progress(&title, nodes);
     let mut follower = cluster.follow(&id).await?;
-    let mut asked = false;
-    loop {
-        let next = tokio::select! {
-            next = follower.next() => next.map_err(|error| cluster_problem(&error))?,
-            _ = tokio::signal::ctrl_c(), if !asked => {
-                cluster.cancel(&id).await?;
-                asked = true;
-                continue;
-            }
-        };
-        let Some((_, lines)) = next else { break };
+    let followed = tokio::select! {
+        followed = follow_there(&mut follower, &id, &mut output, &mut progress) => followed,
+        _ = tokio::signal::ctrl_c() => {
+            cluster.cancel(&id).await?;
+            follow_there(&mut follower, &id, &mut output, &mut progress).await
+        }
+    };
+    Ok(followed?.status.into())
+}
+
+/// Tells how an execution on a cluster goes on, until its end.
+async fn follow_there(
+    follower: &mut Follower,
+    id: &ExecutionId,
+    output: &mut Output,
+    progress: &mut Option<Progress>,
+) -> Result<CompletionMessage, CommandError> {
+    while let Some((_, lines)) = follower.next().await.map_err(|error| cluster_problem(&error))? {
         for line in lines {
-            if let Some(completion) = output.pass_on(line, &mut progress)? {
+            if let Some(completion) = output.pass_on(line, progress)? {
                 output.close(&completion)?;
-                return Ok(completion.status.into());
+                return Ok(completion);
             }
         }
     }
@@ -194,12 +221,28 @@ async fn run_elsewhere(
     )))
 }
 
+/// Follows an execution that was started before, or tells how it has ended.
+pub async fn follow(arguments: FollowArguments) -> Result<Outcome, CommandError> {
+    let mut output = Output::open(&arguments.output)?;
+    let cluster = arguments.cluster.connect().await?;
+    let id = ExecutionId::from(arguments.id);
+    let mut follower = cluster.follow(&id).await?;
+    let mut progress = output.progress(&format!("following {id}; Ctrl-C looks away, and it goes on"), 0);
+    tokio::select! {
+        followed = follow_there(&mut follower, &id, &mut output, &mut progress) => Ok(followed?.status.into()),
+        _ = tokio::signal::ctrl_c() => {
+            eprintln!("{id} goes on without us");
+            Ok(Outcome::Completed)
+        }
+    }
+}
+
 pub async fn resume(arguments: ResumeArguments) -> Result<Outcome, CommandError> {
     if !arguments.store.exists() {
         let message = format!("there is no store at {}", arguments.store.display());
         return Err(CommandError::usage(message, "name the file that was given to --store"));
     }
-    let mut output = Output::open(&arguments.output)?;
+    let mut output = Output::open(&arguments.output.lines)?;
     let keep = Keep::At(arguments.store);
     let reach = arguments.reach.reach(AddressPolicy::Any);
     let options = Options { keep, folder: None, clock: Clock::system(), recover: true, reach };
@@ -214,7 +257,7 @@ pub async fn resume(arguments: ResumeArguments) -> Result<Outcome, CommandError>
         if arguments.release {
             session.let_go(id).await?;
         }
-        let completion = match follow(&session, id, &mut statuses, &mut output, &mut progress).await {
+        let completion = match follow_here(&session, id, &mut statuses, &mut output, &mut progress).await {
             // It stays held; the others go on.
             Err(CommandError::Said(Outcome::FailedOrHalted)) => {
                 outcome = Outcome::FailedOrHalted;
@@ -232,7 +275,7 @@ pub async fn resume(arguments: ResumeArguments) -> Result<Outcome, CommandError>
     Ok(outcome)
 }
 
-async fn follow(
+async fn follow_here(
     session: &Session,
     id: &ExecutionId,
     statuses: &mut Statuses,
@@ -296,7 +339,7 @@ struct Output {
 }
 
 impl Output {
-    fn open(arguments: &OutputArguments) -> Result<Self, CommandError> {
+    fn open(arguments: &LineArguments) -> Result<Self, CommandError> {
         let on_stdout = arguments.events.as_deref() == Some(Path::new("-"));
         let events: Option<Box<dyn Write + Send>> = match &arguments.events {
             Some(_) if on_stdout => Some(Box::new(std::io::stdout())),

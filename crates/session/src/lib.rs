@@ -44,6 +44,7 @@ use runtime::{
 
 use serde_json::json;
 
+pub use ::cluster::Follower;
 pub use cluster::{
     Cluster, ClusterAddress, ClusterWorker, Effort, from_cluster as cluster_problem, patiently,
 };
