@@ -10,9 +10,9 @@ export interface Room {
 /** A window of this size has panels of these sizes; what it is larger, they share with the graph. */
 const MODEL: Room = { width: 1280, height: 800 };
 const USUAL: { [K in Panel]: { size: number; of: keyof Room; share: number; least: number; most: number } } = {
-  left: { size: 248, of: 'width', share: 0.08, least: 208, most: 304 },
-  right: { size: 328, of: 'width', share: 0.13, least: 288, most: 420 },
-  bottom: { size: 264, of: 'height', share: 0.4, least: 208, most: 400 },
+  left: { size: 248, of: 'width', share: 0.1, least: 200, most: 304 },
+  right: { size: 328, of: 'width', share: 0.15, least: 260, most: 416 },
+  bottom: { size: 264, of: 'height', share: 0.4, least: 152, most: 400 },
 };
 
 export function panelSize(panel: Panel, { size }: PanelPreference, room: Room): number {
