@@ -1,6 +1,10 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 
+const TESTS = ['src/**/*.test.{ts,tsx}'];
+/** They put another module in the place of ours, which nobody else must get. */
+const APART = ['src/cluster/AttachDialog.test.tsx', 'src/cluster/cluster.test.tsx', 'src/fork/ForkDialog.test.tsx'];
+
 export default defineConfig({
   // Relative, so that the same build is served by the loopback host and by Tauri's own protocol.
   base: './',
@@ -13,8 +17,13 @@ export default defineConfig({
   },
   test: {
     environment: 'happy-dom',
-    include: ['src/**/*.test.{ts,tsx}'],
     setupFiles: ['src/testing/setup.ts'],
     restoreMocks: true,
+    projects: [
+      // A page and its modules for every file would take longer than all the tests do, so files share them: the setup puts
+      // back what is common to all.
+      { extends: true, test: { name: 'shared', pool: 'threads', isolate: false, include: TESTS, exclude: APART } },
+      { extends: true, test: { name: 'apart', include: APART } },
+    ],
   },
 });

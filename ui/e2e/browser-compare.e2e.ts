@@ -220,7 +220,7 @@ describe('two executions side by side', () => {
     await stage.shown(byId('node-book'));
     await stage.page.hover(byId(`execution-${dear}`));
     await stage.page.click(byId(`compare-${dear}`));
-    await stage.says(byId('compare-bar'), /different inputs: \$\.pieces/);
+    await stage.says(byId('compare-bar'), /Different inputs: \$\.pieces/);
     await stage.soon('verdicts', async () => ((await verdict('approve')) === 'only_a' ? true : null));
     expect(await verdict('book')).toBe('only_b');
     expect(await verdict('price')).toBe('changed');

@@ -165,11 +165,12 @@ describe('a live cluster', () => {
     await live.shown(byId('attach'));
     await cluster.attach(live);
     await live.page.locator(byId('toast')).getByRole('button').click();
-    const id = cluster.run('parcels', weighed(400));
+    const id = cluster.run('parcels', weighed(1_000));
     await live.shown(byId(`execution-${id}`), 30_000);
     await live.page.click(byId(`execution-${id}`));
-    await live.says('[data-id="all"]', /[1-9]\d* \/ 400/, 30_000);
-    await live.says(byId('cluster-panel'), /workflow\.execution/, 30_000);
+    await live.says('[data-id="all"]', /[1-9]\d* \/ 1,000/, 30_000);
+    await live.says(byId('cluster-panel'), /Worker.*message/, 30_000);
+    await live.says(`${byId('cluster-panel')} td strong`, /[1-9]/, 30_000);
     await live.shoot('10-live');
   });
 });

@@ -112,8 +112,9 @@ export class Stage {
     return this.soon('the execution to end', look, RUN_LIMIT_MILLIS);
   }
 
-  /** The scene in both sizes and both themes. */
+  /** The scene in both sizes and both themes, where somebody wants to look at it: it takes longer than most tests do. */
   async shoot(name: string): Promise<void> {
+    if (process.env.RUNEGLASS_SHOTS === undefined) return;
     for (const [width, height] of [[1280, 800], [1920, 1080]] as const) {
       await this.page.setViewportSize({ width, height });
       for (const colorScheme of ['light', 'dark'] as const) {

@@ -128,6 +128,9 @@ function foundHere(state: State, nodeId: string): 'found' | 'unfound' | null {
   return found.includes(nodeId) ? 'found' : 'unfound';
 }
 
+/** From here on the large type of a far look would cut it, where it has one line only. */
+const LONG_TITLE = 15;
+
 /** Never changes while things happen, so it is not drawn again either. */
 const CardTop = memo(function CardTop({ kind, title }: { kind: string; title: string }): ReactElement {
   return (
@@ -135,7 +138,7 @@ const CardTop = memo(function CardTop({ kind, title }: { kind: string; title: st
       <span className="card-kind">
         <Icon name={kindIcon(kind)} />
       </span>
-      <span className="card-title" title={title}>
+      <span className={title.length > LONG_TITLE ? 'card-title card-title-long' : 'card-title'} title={title}>
         {title}
       </span>
     </div>

@@ -50,7 +50,7 @@ export function graphOf(definition: Workflow): Graph {
 function graphNode(node: Node, fannedOut: boolean): GraphNode {
   const title = titleOf(node);
   // Widths are estimated, not measured: the layout depends on the definition alone, so a card never grows while it runs.
-  const width = Math.min(Math.max(54 + title.length * 7.6, narrowest(node.type, fannedOut)), WIDEST);
+  const width = Math.min(Math.max(58 + title.length * 7.9, narrowest(node.type, fannedOut)), WIDEST);
   return { node, title, width: Math.round(width / 4) * 4 };
 }
 

@@ -15,12 +15,16 @@ export function Queues({ queues }: { queues: QueueView[] }): ReactElement {
       {busy.length > 0 && <Listed queues={busy} />}
       {quiet.length > 0 && (
         <details className="cluster-quiet">
-          <summary>{busy.length === 0 ? 'All of them are empty' : `${plural(quiet.length, 'other')} ${quiet.length === 1 ? 'is' : 'are'} empty`}</summary>
+          <summary>{busy.length === 0 ? allEmpty(quiet.length) : `${plural(quiet.length, 'other')} ${quiet.length === 1 ? 'is' : 'are'} empty`}</summary>
           <Listed queues={quiet} />
         </details>
       )}
     </section>
   );
+}
+
+function allEmpty(count: number): string {
+  return count === 1 ? 'It is empty' : `All ${formatCount(count)} are empty`;
 }
 
 function Listed({ queues }: { queues: QueueView[] }): ReactElement {

@@ -75,7 +75,16 @@ function Counts({ answer }: { answer: ComparisonView }): ReactElement {
         </span>
       ))}
       {definition_changed && <span className="compare-note">They ran different versions of the workflow.</span>}
-      {input.length > 0 && <span className="compare-note">They were started with different inputs: {input.map(({ path }) => path).slice(0, 3).join(', ')}.</span>}
+      {input.length > 0 && <Inputs paths={input.map(({ path }) => path)} />}
     </>
+  );
+}
+
+/** Named until the line is full; all of them are told to who asks. */
+function Inputs({ paths }: { paths: readonly string[] }): ReactElement {
+  return (
+    <span className="compare-note compare-inputs" title={paths.join('\n')}>
+      Different inputs: {paths.join(', ')}
+    </span>
   );
 }

@@ -50,7 +50,7 @@ describe('CompareBar', () => {
     expect(said).toContain('Changed 1');
     expect(said).toContain('Only in B 1');
     expect(said).toContain('different versions of the workflow');
-    expect(said).toContain('different inputs: $.name.');
+    expect(said).toContain('Different inputs: $.name');
     fireEvent.click(screen.getByTestId('first-divergence'));
     expect(useStore.getState().selectedNode).toBe('greet');
     fireEvent.click(screen.getByTestId('compare-close'));

@@ -3,6 +3,8 @@ import { placeOf } from '../shared/json/path';
 
 const CLOSED = new Map([[placeOf([]), false]]);
 const LONGEST = 26;
+/** Two of this length stand side by side as a whole, also beside open panels. */
+const SHORT = 18;
 /** What is left of what both begin with, so that one sees where in the value one is. */
 const LEAD = 5;
 
@@ -10,7 +12,7 @@ const LEAD = 5;
 export function shortPair(a: unknown, b: unknown): [string, string] {
   const [before, after] = [textOf(a), textOf(b)];
   const alike = commonLength(before, after) - LEAD;
-  const cut = alike > LEAD && Math.max(before.length, after.length) > LONGEST ? alike : 0;
+  const cut = alike > LEAD && Math.max(before.length, after.length) > SHORT ? alike : 0;
   return [shortened(before, cut), shortened(after, cut)];
 }
 

@@ -2,15 +2,19 @@
 import { type ReactElement, useState } from 'react';
 import type { Node } from '../generated/protocol';
 import { BreakDot } from '../shared/BreakDot';
-import { IconButton } from '../shared/Button';
+import { Icon } from '../shared/icons';
 import { Segments } from '../shared/Segments';
 import { controlledPath, inspectedHeld, setAspect } from '../state/control';
+import type { CommandId } from '../state/controlCommands';
 import { nodeMarks } from '../state/controlMarks';
 import { nodeById, shownDefinition } from '../state/selectors';
 import { useStore } from '../state/store';
 import { MockForm } from './MockForm';
 import { labelOf, useCommands } from './useCommands';
 import './control.css';
+
+/** The node they are about stands below them, so the words are short. */
+const WORDS: { [K in CommandId]?: string } = { 'run-to': 'Run to here', 'pause-node': 'Pause here', 'resume-node': 'Resume here', 'run-until': 'New run to here' };
 
 export function NodeControl(): ReactElement | null {
   const node = useStore((state) => nodeById(shownDefinition(state), state.selectedNode));
@@ -30,14 +34,21 @@ function Bar({ node }: { node: Node }): ReactElement {
     <div className="node-control" data-testid="node-control">
       <div className="node-tools" role="toolbar" aria-label="Control of this node">
         {breakpoint && (
-          <button type="button" className="icon-button" title={labelOf(breakpoint)} aria-label={labelOf(breakpoint)} data-testid="node-breakpoint" onClick={breakpoint.act}>
+          <button type="button" className="node-tool" title={labelOf(breakpoint)} data-testid="node-breakpoint" onClick={breakpoint.act}>
             <BreakDot mark={marks.before} />
+            Breakpoint
           </button>
         )}
         {commands.map((command) => (
-          <IconButton key={command.id} icon={command.icon} label={labelOf(command)} data-testid={`node-${command.id}`} onClick={command.act} />
+          <button key={command.id} type="button" className="node-tool" title={labelOf(command)} data-testid={`node-${command.id}`} onClick={command.act}>
+            <Icon name={command.icon} />
+            {WORDS[command.id]}
+          </button>
         ))}
-        <IconButton icon="simulate" label="Mock what it answers…" aria-expanded={mocking} data-testid="node-mock" className={marks.mock === null ? '' : `node-mocked node-mocked-${marks.mock}`} onClick={() => setMocking(!mocking)} />
+        <button type="button" className={`node-tool${marks.mock === null ? '' : ` node-mocked node-mocked-${marks.mock}`}`} title="Mock what it answers…" aria-expanded={mocking} data-testid="node-mock" onClick={() => setMocking(!mocking)}>
+          <Icon name="simulate" />
+          Mock
+        </button>
       </div>
       {held && (
         <Segments

@@ -180,6 +180,7 @@ describe('NodeControl', () => {
     set([]);
     act(() => useStore.setState({ selectedNode: 'say' }));
     render(<NodeControl />);
+    expect(screen.getAllByRole('button').map((each) => each.textContent)).toEqual(['Breakpoint', 'Run to here', 'Pause here', 'New run to here', 'Mock']);
     fireEvent.click(screen.getByTestId('node-pause-node'));
     expect(commands()).toEqual([{ type: 'pause_node', node_id: 'say' }]);
     fireEvent.click(screen.getByTestId('node-mock'));

@@ -5,7 +5,7 @@ import { connect } from '../state/actions';
 import { useStore } from '../state/store';
 import { nodeView, summary, view } from '../testing/fixtures';
 import { Explain } from './Explain';
-import { slowestSentence, waitingSentence } from './words';
+import { punctuated, slowestSentence, waitingSentence } from './words';
 
 const WHOLE: ExplanationView = {
   sentences: [],
@@ -114,5 +114,19 @@ describe('sentences', () => {
   it('have words for no time and for nothing', () => {
     expect(slowestSentence([])).toEqual(['Nothing has run yet.']);
     expect(slowestSentence([{ node_id: 'a', key: '', position: 1, queue: 0, run: 0, timer: 0 }])).toEqual(['It took no time that could be measured.']);
+  });
+});
+
+describe('a sentence', () => {
+  it('keeps the comma behind a node with the node', () => {
+    const spoken = punctuated([{ node: 'a' }, ', then ', { code: 'b' }, ', and ', { node: 'c' }, '.']);
+    expect(spoken.map(({ word, end }) => [word, end])).toEqual([
+      [{ node: 'a' }, ','],
+      [' then ', ''],
+      [{ code: 'b' }, ''],
+      [', and ', ''],
+      [{ node: 'c' }, '.'],
+      ['', ''],
+    ]);
   });
 });

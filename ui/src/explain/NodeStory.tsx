@@ -110,10 +110,10 @@ function UsedValue({ used: { reference, parameter, value, node_id, position } }:
         in {parameter}
         {node_id !== null && (
           <>
-            , from <Named nodeId={node_id} />
+            , from <Named nodeId={node_id} end={position === null ? '' : ','} />
           </>
         )}
-        {position !== null && ', '}
+        {position !== null && (node_id === null ? ', ' : ' ')}
         {position !== null && (
           <button type="button" className="why-event" title="Show the moment it was made" onClick={() => travelTo({ type: 'position', data: position })}>
             event {position}

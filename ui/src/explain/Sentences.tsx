@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import { NodeLink } from '../shared/NodeLink';
 import { nodeById, shownDefinition } from '../state/selectors';
 import { selectNode, useStore } from '../state/store';
-import type { Sentence, Word } from './words';
+import { type Punctuated, type Sentence, punctuated } from './words';
 
 export function Sentences({ of, testId }: { of: readonly Sentence[]; testId?: string }): ReactElement | null {
   if (of.length === 0) return null;
@@ -10,8 +10,8 @@ export function Sentences({ of, testId }: { of: readonly Sentence[]; testId?: st
     <ul className="why-sentences" data-testid={testId}>
       {of.map((sentence, index) => (
         <li key={index}>
-          {sentence.map((word, place) => (
-            <Part key={place} word={word} />
+          {punctuated(sentence).map(({ word, end }, place) => (
+            <Part key={place} word={word} end={end} />
           ))}
         </li>
       ))}
@@ -19,12 +19,12 @@ export function Sentences({ of, testId }: { of: readonly Sentence[]; testId?: st
   );
 }
 
-function Part({ word }: { word: Word }): ReactElement {
+function Part({ word, end }: Punctuated): ReactElement {
   if (typeof word === 'string') return <>{word}</>;
-  return 'code' in word ? <code>{word.code}</code> : <Named nodeId={word.node} />;
+  return 'code' in word ? <code>{word.code}</code> : <Named nodeId={word.node} end={end} />;
 }
 
-export function Named({ nodeId }: { nodeId: string }): ReactElement {
+export function Named({ nodeId, end }: { nodeId: string; end?: string }): ReactElement {
   const node = useStore((state) => nodeById(shownDefinition(state), nodeId));
-  return <NodeLink node={node} nodeId={nodeId} onSelect={selectNode} />;
+  return <NodeLink node={node} nodeId={nodeId} onSelect={selectNode} end={end} />;
 }

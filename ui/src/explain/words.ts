@@ -5,6 +5,28 @@ import { formatCount, formatDuration, formatSeconds, plural } from '../shared/fo
 export type Word = string | { node: string } | { code: string };
 export type Sentence = Word[];
 
+export interface Punctuated {
+  word: Word;
+  /** What stands directly behind a node. */
+  end: string;
+}
+
+/** Commas and full stops behind a node belong to it, so that none begins a line. */
+export function punctuated(sentence: Sentence): Punctuated[] {
+  return sentence.map((word, index) => {
+    if (typeof word !== 'string') return { word, end: isNode(word) ? endIn(sentence[index + 1]) : '' };
+    return { word: isNode(sentence[index - 1]) ? word.slice(endIn(word).length) : word, end: '' };
+  });
+}
+
+function isNode(word: Word | undefined): boolean {
+  return typeof word === 'object' && 'node' in word;
+}
+
+function endIn(word: Word | undefined): string {
+  return typeof word === 'string' ? (/^[.,;:]+/.exec(word)?.[0] ?? '') : '';
+}
+
 /** More than this is told by a number. */
 const MOST_MISSING = 5;
 

@@ -20,6 +20,11 @@ interface Props {
   onAgree: (agreed: boolean) => void;
 }
 
+/** Or would, if it were not answered from the recording. */
+export function asksSomebody(preview: Previewed): boolean {
+  return preview.type === 'known' && preview.preview.effects_total + preview.preview.pinned > 0;
+}
+
 export function Consequences({ preview, run, onRun, agreed, onAgree }: Props): ReactElement {
   return (
     <section className="fork-part fork-consequences" aria-label="What it would do" data-testid="fork-preview" data-state={preview.type}>

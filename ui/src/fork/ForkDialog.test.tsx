@@ -18,19 +18,22 @@ vi.mock('../shared/json/Editor', () => ({
 
 const ask = { node_id: 'greet', key: '', asks: 'GET http://127.0.0.1/price' };
 const PINNED: ForkPreview = { effects: [], effects_total: 0, pinned: 1, pins: [ask] };
+const CALM: ForkPreview = { effects: [], effects_total: 0, pinned: 0, pins: [] };
 const ASKED: ForkPreview = { effects: [ask], effects_total: 1, pinned: 0, pins: [] };
 
 const calls: Request[] = [];
+let usual: ForkPreview;
 
 beforeEach(() => {
   calls.length = 0;
+  usual = PINNED;
   const call = vi.fn(async (request: Request) => {
     calls.push(request);
     switch (request.type) {
       case 'fork_point':
         return { type: 'fork_point', data: { position: 4, at: 1_000, node_id: 'greet', key: '', place: { type: 'output', data: { type: 'whole', data: { json: { n: 1 }, bytes: 7 } } } } };
       case 'fork_preview':
-        return { type: 'fork_preview', data: request.wish.type === 'at' && request.wish.run.length > 0 ? ASKED : PINNED };
+        return { type: 'fork_preview', data: request.wish.type === 'at' && request.wish.run.length > 0 ? ASKED : usual };
       case 'fork':
         return { type: 'started', data: { execution_id: 'x2' } };
       case 'forks':
@@ -46,6 +49,18 @@ beforeEach(() => {
 const wishes = (): unknown[] => calls.flatMap((request) => (request.type === 'fork' ? [request.wish] : []));
 
 describe('ForkDialog', () => {
+  it.each([
+    [CALM, false],
+    [PINNED, true],
+    [ASKED, true],
+  ])('has a second column only for what asks outside: %j', async (preview, wide) => {
+    usual = preview;
+    prepareFork({ executionId: 'x1', from: 'event', position: 4 });
+    render(<ForkDialog />);
+    await waitFor(() => expect(screen.getByTestId('fork-preview').dataset['state']).toBe('known'));
+    expect(screen.getByTestId('fork-dialog').classList.contains('fork-wide')).toBe(wide);
+  });
+
   it('forks with what was changed, and opens what comes of it', async () => {
     prepareFork({ executionId: 'x1', from: 'event', position: 4 });
     render(<ForkDialog />);

@@ -11,8 +11,8 @@ import { forkPoint, startFork } from '../state/actions';
 import { editOf, editable, prepareFork, wishOf } from '../state/fork';
 import { type ForkDraft, useStore } from '../state/store';
 import { Beginning } from './Beginning';
-import { Consequences } from './Consequences';
-import { usePreview } from './usePreview';
+import { Consequences, asksSomebody } from './Consequences';
+import { type Previewed, usePreview } from './usePreview';
 import './fork.css';
 
 export function ForkDialog(): ReactElement | null {
@@ -39,6 +39,7 @@ function Dialog({ draft }: { draft: ForkDraft }): ReactElement {
   const ready = point.type === 'known' || point.type === 'none';
   const preview = usePreview(draft.executionId, wish, ready && parsed?.type !== 'fault');
   const asks = preview.type === 'known' ? preview.preview.effects_total : 0;
+  const wide = useWide(preview);
   const able = preview.type === 'known' && (asks === 0 || agreed) && !starting;
 
   useEffect(() => dialog.current?.showModal(), []);
@@ -55,7 +56,7 @@ function Dialog({ draft }: { draft: ForkDraft }): ReactElement {
   };
 
   return (
-    <dialog ref={dialog} className="fork-dialog" aria-labelledby="fork-title" onClose={() => prepareFork(null)} data-testid="fork-dialog">
+    <dialog ref={dialog} className={wide ? 'fork-dialog fork-wide' : 'fork-dialog'} aria-labelledby="fork-title" onClose={() => prepareFork(null)} data-testid="fork-dialog">
       <div className="fork-head">
         <h2 id="fork-title">{TITLES[draft.from]}</h2>
         <p>
@@ -113,6 +114,14 @@ function Refusal({ problem }: { problem: Problem }): ReactElement {
       <strong>{problem.message}</strong> {problem.hint}
     </p>
   );
+}
+
+/** Where nobody outside is asked, one sentence is all there is to say of it. While that is found out, nothing moves. */
+function useWide(preview: Previewed): boolean {
+  const [wide, setWide] = useState(false);
+  const now = preview.type === 'waiting' ? wide : asksSomebody(preview);
+  if (now !== wide) setWide(now);
+  return now;
 }
 
 /** Only a fork from an event has something that can be changed. */

@@ -2,6 +2,7 @@
 import type { ReactElement, ReactNode } from 'react';
 import { EmptyState } from '../shared/EmptyState';
 import { useStore } from '../state/store';
+import { FirstWorkflow } from './FirstWorkflow';
 import { StoryCard } from './StoryCard';
 import './gallery.css';
 
@@ -16,8 +17,8 @@ export function Gallery({ recent }: { recent?: ReactNode }): ReactElement | null
   return (
     <section className="gallery" aria-label="Stories" data-testid="gallery" tabIndex={-1}>
       <header className="gallery-head">
-        <h2>{folder === '' ? 'Open something' : 'Pick a story and run it'}</h2>
-        {folder !== '' && (
+        <h2>{headingOf(folder, workflows.length)}</h2>
+        {workflows.length > 0 && folder !== '' && (
           <p>
             Every workflow in <code>{folder}</code>. It runs on this machine and nothing leaves it; each step is recorded, so you can go
             back to any moment.
@@ -25,20 +26,14 @@ export function Gallery({ recent }: { recent?: ReactNode }): ReactElement | null
         )}
       </header>
       {recent}
-      {workflows.length === 0 ? (
-        <EmptyState icon="folder" title={folder === '' ? 'No folder of workflows' : 'No workflows yet'}>
-          {folder === '' ? (
-            <>
-              Start with one, as in <code>runeglass-desktop FOLDER</code>, and its workflows appear here, ready to run.
-            </>
-          ) : (
-            <>
-              Save a workflow as a .json file in <code>{folder}</code>: it appears here by itself, ready to run.
-            </>
-          )}{' '}
-          Or drop a recording on this window to see what happened elsewhere.
+      {workflows.length === 0 && folder === '' && (
+        <EmptyState icon="folder" title="No folder of workflows">
+          Start with one, as in <code>runeglass-desktop FOLDER</code>, and its workflows appear here, ready to run. Or drop a recording on this
+          window to see what happened elsewhere.
         </EmptyState>
-      ) : (
+      )}
+      {workflows.length === 0 && folder !== '' && <FirstWorkflow folder={folder} />}
+      {workflows.length > 0 && (
         <ul className="gallery-list">
           {workflows.map((entry) => (
             <StoryCard key={entry.path} entry={entry} />
@@ -47,6 +42,11 @@ export function Gallery({ recent }: { recent?: ReactNode }): ReactElement | null
       )}
     </section>
   );
+}
+
+function headingOf(folder: string, workflows: number): string {
+  if (folder === '') return 'Open something';
+  return workflows === 0 ? 'Begin with a first workflow' : 'Pick a story and run it';
 }
 
 /** A cluster runs what others start: there is something to watch as soon as they do. */

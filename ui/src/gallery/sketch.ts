@@ -30,7 +30,7 @@ const MARGIN = 5;
 const ROOM = { width: 290, height: 104 };
 const MOST_BANDS = 3;
 /** A line that has to be drawn smaller than this goes on below instead. */
-const SMALLEST = 0.7;
+const SMALLEST = 0.8;
 const BAND_GAP = 16;
 export const TURN = 8;
 /** More than this is no small drawing any more. */

@@ -52,6 +52,13 @@ describe('Barrier', () => {
     expect(useStore.getState().item).toMatchObject({ index: 37, place: { split: 'each', parent: [] } });
   });
 
+  it('leaves its place to something else where nothing is missing', async () => {
+    answer.places = [];
+    render(<Barrier node={GATHER} executionId="x1" otherwise={<p>12 / 12</p>} />);
+    expect(await screen.findByText('12 / 12')).toBeTruthy();
+    expect(screen.queryByTestId('barrier')).toBeNull();
+  });
+
   it('names a missing branch, and leads to where it is', async () => {
     answer.places[0] = {
       ...(answer.places[0] as (typeof answer.places)[0]),

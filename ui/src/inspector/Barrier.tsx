@@ -1,5 +1,5 @@
 /** Looks through a join: what has arrived, what is missing, where each missing part is now, and one sentence about it. */
-import { type ReactElement, useEffect, useState } from 'react';
+import { type ReactElement, type ReactNode, useEffect, useState } from 'react';
 import type { BarrierPlace, BarrierView, MissingPart, Node, PartAt } from '../generated/protocol';
 import { Countdown } from '../shared/Countdown';
 import { formatClock, formatCount, formatProgress } from '../shared/format';
@@ -17,14 +17,28 @@ import { selectNode, useStore } from '../state/store';
 
 const PAUSE_MILLIS = 250;
 
-export function Barrier({ node, executionId }: { node: Node; executionId: string }): ReactElement | null {
+interface Props {
+  node: Node;
+  executionId: string;
+  /** Stands here where nothing is missing, or nobody tells what is. */
+  otherwise?: ReactNode;
+}
+
+export function Barrier({ node, executionId, otherwise = null }: Props): ReactElement {
   const barrier = useBarrier(executionId, node.id);
   const [chosen, setChosen] = useState<string | null>(null);
-  if (!barrier) return null;
+  if (barrier === 'asked') return <></>;
+  if (barrier === 'untold') return <>{otherwise}</>;
   const verdict = barrier.verdict ? <p className="barrier-verdict" data-testid="barrier-cluster">On the cluster: {barrier.verdict}</p> : null;
-  if (barrier.places.length === 0) return verdict;
   const place = barrier.places.find(({ key }) => key === chosen) ?? barrier.places[0];
-  if (!place) return null;
+  if (!place) {
+    return (
+      <>
+        {otherwise}
+        {verdict}
+      </>
+    );
+  }
   return (
     <section className="barrier" aria-label="What it waits for" data-testid="barrier">
       {barrier.places.length > 1 && (
@@ -45,8 +59,9 @@ export function Barrier({ node, executionId }: { node: Node; executionId: string
   );
 }
 
-function useBarrier(executionId: string, nodeId: string): BarrierView | null {
-  const [barrier, setBarrier] = useState<BarrierView | null>(null);
+/** `asked` until the first answer; `untold` where there is none. */
+function useBarrier(executionId: string, nodeId: string): BarrierView | 'asked' | 'untold' {
+  const [barrier, setBarrier] = useState<BarrierView | 'asked' | 'untold'>('asked');
   useEffect(() => {
     const poll = new Poll({
       ask: () => barrierView(executionId, nodeId),
@@ -56,7 +71,7 @@ function useBarrier(executionId: string, nodeId: string): BarrierView | null {
       },
       show: setBarrier,
       // A recording that was opened from a file does not tell; the card's progress is all there is.
-      fail: () => setBarrier(null),
+      fail: () => setBarrier('untold'),
       pauseMillis: PAUSE_MILLIS,
     });
     return poll.start();

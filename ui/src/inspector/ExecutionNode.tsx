@@ -2,6 +2,7 @@ import { type ReactElement, useState } from 'react';
 import type { FiringView, Node } from '../generated/protocol';
 import type { Beside } from './Inspector';
 import { EmptyState } from '../shared/EmptyState';
+import { isEqual } from '../shared/json/diff';
 import { NodeHeading } from '../shared/Heading';
 import { StateLabel } from '../shared/states';
 import { Tabs } from '../shared/Tabs';
@@ -15,7 +16,7 @@ import { FiringFacts } from './FiringFacts';
 import { FiringPane, type Tab } from './FiringPane';
 import { FiringPicker } from './FiringPicker';
 import { ItemNote } from './ItemNote';
-import { NodeFacts } from './NodeFacts';
+import { Arrived, NodeFacts } from './NodeFacts';
 import { usePinKey } from './PinButton';
 import { StaleNote } from './StaleNote';
 import { useNodeDetail } from './useNodeDetail';
@@ -23,6 +24,7 @@ import { useNodeDetail } from './useNodeDetail';
 /** A node of an execution: one of its firings, with what it was asked, what it saw and what came of it. */
 export function ExecutionNode({ node, executionId, why }: { node: Node; executionId: string; why?: Beside['why'] }): ReactElement {
   const gathers = useStore((current) => (nodeViewOf(current, node.id)?.progress ?? null) !== null);
+  const joins = node.type === 'aggregator' || node.type === 'merge' || gathers;
   const key = useStore((current) => keyAt(current, node.id));
   const detail = useNodeDetail(executionId, node.id, key);
   const state = useStore((current) => shownState(nodeViewOf(current, node.id)));
@@ -36,7 +38,7 @@ export function ExecutionNode({ node, executionId, why }: { node: Node; executio
       <NodeHeading node={node} state={<StateLabel state={state} />} />
       <CredentialNote node={node} />
       <NodeFacts nodeId={node.id} />
-      {(node.type === 'aggregator' || node.type === 'merge' || gathers) && <Barrier node={node} executionId={executionId} />}
+      {joins && <Barrier node={node} executionId={executionId} otherwise={<Arrived nodeId={node.id} />} />}
       <StaleNote nodeId={node.id} />
       <ItemNote nodeId={node.id} />
       {detail.type === 'failed' && (
@@ -69,16 +71,17 @@ function FiringTabs({ node, firing, firings, state, loading, why }: FiringTabsPr
   const item = useStore((current) => keyAt(current, node.id));
   const replay = useStore((current) => current.host.mode === 'replay');
   const reasons = why !== undefined && !replay;
+  // A tab that would be empty by nature is absent.
+  const asked = hasParameters(node, firing);
   const tabs: { id: Tab; label: string; alarming?: boolean }[] = [
-    { id: 'parameters', label: 'Parameters' },
+    ...(asked ? [{ id: 'parameters', label: 'Parameters' } as const] : []),
     { id: 'input', label: 'Input' },
     { id: 'output', label: 'Output' },
   ];
-  // A tab that would be empty by nature is absent.
   if (failed) tabs.push({ id: 'error', label: 'Error', alarming: true });
   if (reasons) tabs.push({ id: 'why', label: 'Why' });
   const possible = picked !== null && tabs.some(({ id }) => id === picked);
-  const active = possible && picked !== null ? picked : automatic(firing, state, reasons && !loading);
+  const active = possible && picked !== null ? picked : automatic(firing, state, { asked, reasons: reasons && !loading });
   return (
     <Tabs tabs={tabs} active={active} onSelect={setPicked}>
       {active === 'why' ? why?.(node.id, firing?.key ?? item) : null}
@@ -88,9 +91,16 @@ function FiringTabs({ node, firing, firings, state, loading, why }: FiringTabsPr
 }
 
 /** What one most likely wants to see first. */
-function automatic(firing: FiringView | null, state: ShownState, reasons: boolean): Tab {
+function automatic(firing: FiringView | null, state: ShownState, { asked, reasons }: { asked: boolean; reasons: boolean }): Tab {
   if (firing?.error) return 'error';
-  // Of what did not run one wants to know why.
-  if (!firing && reasons && (state === 'skipped' || state === 'idle')) return 'why';
-  return firing?.output ? 'output' : 'parameters';
+  // Of what did not run, or not yet, one wants to know why.
+  if (!firing && reasons && (state === 'skipped' || state === 'idle' || state === 'waiting_barrier')) return 'why';
+  if (firing?.output) return 'output';
+  return asked ? 'parameters' : 'input';
+}
+
+function hasParameters(node: Node, firing: FiringView | null): boolean {
+  if (Object.keys(node.parameters).length > 0) return true;
+  const resolved = firing?.parameters ?? null;
+  return resolved !== null && (resolved.type === 'cut' || !isEqual(resolved.data.json, {}));
 }

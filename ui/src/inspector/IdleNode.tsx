@@ -1,6 +1,5 @@
 import { type ReactElement, useState } from 'react';
 import type { Node } from '../generated/protocol';
-import { EmptyState } from '../shared/EmptyState';
 import { withoutSecrets } from '../shared/credentials';
 import { NodeHeading } from '../shared/Heading';
 import { StateLabel } from '../shared/states';
@@ -13,7 +12,9 @@ type Tab = 'parameters' | 'definition';
 
 /** A node of a file: nothing has happened, so there are only the words of its author. */
 export function IdleNode({ node }: { node: Node }): ReactElement {
-  const [tab, setTab] = useState<Tab>('parameters');
+  // A tab that would be empty by nature is absent.
+  const asked = Object.keys(node.parameters).length > 0;
+  const [tab, setTab] = useState<Tab>(asked ? 'parameters' : 'definition');
   const readOnly = useStore((state) => state.host.readOnly || state.runsOn === 'cluster');
   return (
     <>
@@ -21,24 +22,18 @@ export function IdleNode({ node }: { node: Node }): ReactElement {
       <CredentialNote node={node} />
       <Tabs
         tabs={[
-          { id: 'parameters', label: 'Parameters' },
+          ...(asked ? [{ id: 'parameters', label: 'Parameters' } as const] : []),
           { id: 'definition', label: 'Definition' },
         ]}
         active={tab}
         onSelect={setTab}
       >
-        {tab === 'parameters' && Object.keys(node.parameters).length === 0 ? (
-          <EmptyState icon="braces" title="No parameters">
-            This node needs none.
-          </EmptyState>
-        ) : (
-          <Json
-            key={tab}
-            value={tab === 'parameters' ? node.parameters : withoutSecrets(node)}
-            base={null}
-            label={tab === 'parameters' ? 'Parameters' : 'Definition'}
-          />
-        )}
+        <Json
+          key={tab}
+          value={tab === 'parameters' ? node.parameters : withoutSecrets(node)}
+          base={null}
+          label={tab === 'parameters' ? 'Parameters' : 'Definition'}
+        />
       </Tabs>
       {!readOnly && <p className="inspector-foot">Run the workflow to see input and output here.</p>}
     </>

@@ -122,6 +122,21 @@ describe('Inspector', () => {
     expect(screen.getByText('Still gathering')).toBeTruthy();
   });
 
+  it('has no tab for parameters where the node has none', () => {
+    useStore.setState({ workflows: [entry()], open: { type: 'workflow', path: 'hello.json' }, selectedNode: 'start' });
+    render(<Inspector />);
+    expect(screen.queryByTestId('tab-parameters')).toBeNull();
+    expect(screen.getByTestId('tab-definition').getAttribute('aria-selected')).toBe('true');
+  });
+
+  it('says first why a join has not started yet', async () => {
+    answer = { ...answer, firings: [], total: 0 };
+    useStore.setState({ workflows: [entry()], selectedNode: 'greet', open: { type: 'execution', executionId: 'x1', view: view({ nodes: { greet: nodeView('waiting_barrier') } }) } });
+    render(<Inspector why={(nodeId) => <p>why {nodeId}</p>} />);
+    await wait(0);
+    expect(screen.getByText('why greet')).toBeTruthy();
+  });
+
   it('says nothing of timers and joins where there are none', async () => {
     await show();
     expect(screen.queryByLabelText('All firings')).toBeNull();

@@ -7,14 +7,14 @@ import { followsTheClock, ignoredInto, nodeViewOf } from '../state/selectors';
 import { useStore } from '../state/store';
 import { Fact } from './Fact';
 
-/** What holds for the node as a whole. A join that gathers has no firing yet, so this is all there is to say about it. */
+/** What holds for the node as a whole. */
 export function NodeFacts({ nodeId }: { nodeId: string }): ReactElement | null {
   const view = useStore((state) => nodeViewOf(state, nodeId));
   const ignored = useStore((state) => ignoredInto(state, nodeId));
   if (!view) return null;
-  const { due, progress, counts, retrying } = view;
+  const { due, counts, retrying } = view;
   const many = totalOf(counts) > 1;
-  if (due === null && progress === null && ignored === null && !many) return null;
+  if (due === null && ignored === null && !many) return null;
   return (
     <dl className="facts facts-node" aria-label="All firings">
       {many && (
@@ -27,12 +27,23 @@ export function NodeFacts({ nodeId }: { nodeId: string }): ReactElement | null {
           <Due due={due} />
         </Fact>
       )}
-      {progress !== null && (progress.arrived >= progress.expected || view.state !== 'success') && <Fact name="Arrived">{formatProgress(progress)}</Fact>}
       {ignored !== null && (
         <Fact name="Not taken">
           <span className="fact-words">{ignored}</span>
         </Fact>
       )}
+    </dl>
+  );
+}
+
+/** How much a join has heard of, where nothing more is known of it. */
+export function Arrived({ nodeId }: { nodeId: string }): ReactElement | null {
+  const view = useStore((state) => nodeViewOf(state, nodeId));
+  const progress = view?.progress ?? null;
+  if (progress === null || (progress.arrived < progress.expected && view?.state === 'success')) return null;
+  return (
+    <dl className="facts facts-node" aria-label="What has arrived">
+      <Fact name="Arrived">{formatProgress(progress)}</Fact>
     </dl>
   );
 }

@@ -124,7 +124,7 @@ function WorkflowOverview({ entry }: { entry: WorkflowEntry }): ReactElement {
           <Json key={entry.path} value={sample} base="$trigger" label="Sample input" />
         </>
       )}
-      <p className="inspector-foot">Select a node to see its parameters.</p>
+      {definition && <p className="inspector-foot">Select a node to see its parameters.</p>}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { type ReactElement, useRef, useState } from 'react';
-import { Button, IconButton } from '../shared/Button';
+import { Button } from '../shared/Button';
 import { cancel, run } from '../state/actions';
 import { runnable, runningExecution } from '../state/selectors';
 import { useStore } from '../state/store';
@@ -56,24 +56,30 @@ export function RunControls(): ReactElement | null {
           >
             Run
           </Button>
-          <IconButton
+          <Button
             icon="stepStart"
-            label="Step from the start: run, and hold every message before its work"
+            className="run-more"
+            title="Step from the start: run, and hold every message before its work"
             disabled={entry === null}
             data-testid="run-paused"
             onClick={() => {
               if (entry) void run(entry.path, undefined, { paused: true });
             }}
-          />
+          >
+            <span className="run-word">Step</span>
+          </Button>
           <span ref={inputButton}>
-            <IconButton
+            <Button
               icon="braces"
-              label="Edit the input of the run"
+              className="run-more"
+              title="Edit the input of the run"
               aria-expanded={editing}
               disabled={entry === null}
               data-testid="run-input"
               onClick={() => setEditing(!editing)}
-            />
+            >
+              <span className="run-word">Input</span>
+            </Button>
           </span>
         </div>
       )}

@@ -9,10 +9,22 @@ interface Props {
   node: Node | null;
   nodeId: string;
   onSelect: (nodeId: string) => void;
+  /** The comma or full stop behind it, which stays with it. */
+  end?: string;
 }
 
 /** A node named in a sentence; it leads there. */
-export function NodeLink({ node, nodeId, onSelect }: Props): ReactElement {
+export function NodeLink({ end = '', ...link }: Props): ReactElement {
+  if (end === '') return <Link {...link} />;
+  return (
+    <span className="node-link-end">
+      <Link {...link} />
+      {end}
+    </span>
+  );
+}
+
+function Link({ node, nodeId, onSelect }: Omit<Props, 'end'>): ReactElement {
   if (!node) return <code>{nodeId}</code>;
   return (
     <button type="button" className="node-link" data-link={nodeId} onClick={() => onSelect(nodeId)}>

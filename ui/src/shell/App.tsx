@@ -1,5 +1,5 @@
 /** Puts the features in their places; none of them knows the others. */
-import { type ReactElement, useCallback, useState } from 'react';
+import { type ReactElement, type ReactNode, useCallback, useState } from 'react';
 import { Canvas } from '../canvas/Canvas';
 import { AttachButton } from '../cluster/AttachButton';
 import { AttachDialog } from '../cluster/AttachDialog';
@@ -18,6 +18,7 @@ import { Library } from '../library/Library';
 import { RecentFiles } from '../recent/RecentFiles';
 import { TopBar } from '../run/TopBar';
 import { Splitter } from '../shared/Splitter';
+import { usePanelSize } from '../state/panels';
 import { PANEL_LIMITS, type Panel } from '../state/preferences';
 import { useFollowComparison } from '../state/compare';
 import { useFollowControl } from '../state/control';
@@ -80,9 +81,9 @@ function Panels(): ReactElement {
     <div className="panels">
       {left.shown && (
         <>
-          <div className="panel" style={{ width: left.size }}>
+          <SizedPanel panel="left">
             <Library foot={<AttachButton />} />
-          </div>
+          </SizedPanel>
           <PanelSplitter panel="left" side="right" label="Width of the library" />
         </>
       )}
@@ -100,28 +101,38 @@ function Panels(): ReactElement {
         {bottom.shown && hasBottom && (
           <>
             <PanelSplitter panel="bottom" side="top" label="Height of the bottom panel" />
-            <div className="panel" style={{ height: bottom.size }}>
+            <SizedPanel panel="bottom">
               <BottomPanel />
-            </div>
+            </SizedPanel>
           </>
         )}
       </main>
       {right.shown && !nothing && (
         <>
           <PanelSplitter panel="right" side="left" label="Width of the inspector" />
-          <div className="panel" style={{ width: right.size }}>
+          <SizedPanel panel="right">
             <RightPanel>
               <Inspector why={why} family={<Family />} />
             </RightPanel>
-          </div>
+          </SizedPanel>
         </>
       )}
     </div>
   );
 }
 
+/** Listens for its own size, so that dragging its edge draws nothing else again. */
+function SizedPanel({ panel, children }: { panel: Panel; children: ReactNode }): ReactElement {
+  const size = usePanelSize(panel, useStore((state) => state.preferences.panels[panel]));
+  return (
+    <div className="panel" style={{ [panel === 'bottom' ? 'height' : 'width']: size }}>
+      {children}
+    </div>
+  );
+}
+
 function PanelSplitter({ panel, side, label }: { panel: Panel; side: 'left' | 'right' | 'top'; label: string }): ReactElement {
-  const size = useStore((state) => state.preferences.panels[panel].size);
+  const size = usePanelSize(panel, useStore((state) => state.preferences.panels[panel]));
   return (
     <Splitter
       label={label}

@@ -28,8 +28,9 @@ describe('App', () => {
   it('moves a splitter with the arrows, within its limits', () => {
     render(<App />);
     const splitter = screen.getByRole('separator', { name: 'Width of the library' });
+    const before = Number(splitter.getAttribute('aria-valuenow'));
     fireEvent.keyDown(splitter, { key: 'ArrowRight' });
-    expect(useStore.getState().preferences.panels.left.size).toBe(264);
+    expect(useStore.getState().preferences.panels.left.size).toBe(before + 16);
     fireEvent.keyDown(splitter, { key: 'Home' });
     fireEvent.keyDown(splitter, { key: 'ArrowLeft' });
     expect(useStore.getState().preferences.panels.left.size).toBe(200);

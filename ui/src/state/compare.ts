@@ -4,7 +4,7 @@ import { problemOf } from '../bridge/bridge';
 import type { CompareCounts, ComparisonView, Workflow } from '../generated/protocol';
 import { comparisonOf, definitionOf, openExecution } from './actions';
 import { Poll } from './poll';
-import { type State, resizePanel, selectNode, showBottom, showProblem, useStore } from './store';
+import { type State, growPanel, selectNode, showBottom, showProblem, useStore } from './store';
 
 const PAUSE_MILLIS = 1_000;
 /** Two sides of a value need more room than a timeline. */
@@ -19,8 +19,7 @@ export async function compare(a: string, b: string): Promise<void> {
   const opened = openExecution(b);
   useStore.setState({ compared: { a, b, answer: null, definition: null, chosen: null } });
   showBottom('compare');
-  const { size } = useStore.getState().preferences.panels.bottom;
-  if (size < ROOM) resizePanel('bottom', ROOM);
+  growPanel('bottom', ROOM);
   await opened;
 }
 

@@ -15,7 +15,8 @@ const MOST_INPUTS = 8;
 const MOST_FILES = 50;
 
 export interface PanelPreference {
-  size: number;
+  /** Null leaves it to the window. */
+  size: number | null;
   shown: boolean;
 }
 
@@ -49,9 +50,9 @@ export const DEFAULT_PREFERENCES: Preferences = {
   scopesShown: false,
   presenter: false,
   panels: {
-    left: { size: 248, shown: true },
-    right: { size: 328, shown: true },
-    bottom: { size: 264, shown: true },
+    left: { size: null, shown: true },
+    right: { size: null, shown: true },
+    bottom: { size: null, shown: true },
   },
   bookmarks: {},
   inputs: {},

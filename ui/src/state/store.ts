@@ -18,6 +18,7 @@ import type {
 import { type ControlState, NO_CONTROL } from './controlState';
 import { type Bookmark, withBookmark, withoutBookmark } from './bookmarks';
 import { type TakenCase, withCase, withoutCase } from './cases';
+import { panelSize, roomNow } from './panels';
 import {
   type BottomTab,
   DEFAULT_PREFERENCES,
@@ -288,7 +289,7 @@ export function resizePanel(panel: Panel, size: number): void {
 
 /** No smaller than this; whoever has made it larger keeps what they have. */
 export function growPanel(panel: Panel, size: number): void {
-  resizePanel(panel, Math.max(size, useStore.getState().preferences.panels[panel].size));
+  if (panelSize(panel, useStore.getState().preferences.panels[panel], roomNow()) < size) resizePanel(panel, size);
 }
 
 export function showPanel(panel: Panel, shown: boolean): void {

@@ -1,5 +1,5 @@
 import type { TimerView, WaitBoard } from '../generated/protocol';
-import { plural } from '../shared/format';
+import { formatCount, plural } from '../shared/format';
 
 /** A timer may be a beat late without anybody to blame. */
 const GRACE_MILLIS = 1_000;
@@ -16,7 +16,7 @@ export function purposeOf({ purpose }: Pick<TimerView, 'purpose'>): string {
     case 'retry':
       return `attempt ${purpose.data.attempt}, after: ${purpose.data.error.message}`;
     case 'deadline':
-      return `gives up; ${purpose.data.arrived} of ${purpose.data.expected} have arrived`;
+      return `gives up with ${formatCount(purpose.data.arrived)} of ${formatCount(purpose.data.expected)}`;
   }
 }
 
