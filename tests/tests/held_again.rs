@@ -6,7 +6,10 @@ use std::{
     process::{Child, Stdio},
 };
 
-use protocol::{Breakpoint, Command, Controls, ExecutionId, Fact, HeldMessage, Payload, RunOptions, WhyHeld};
+use protocol::{
+    Breakpoint, Command, Controls, ExecutionId, Fact, HeldMessage, Payload, Request, Response, RunOptions,
+    TimerPurpose, WhyHeld,
+};
 use runeglass_tests::{
     debugged::{
         PATH, before, debugger, fan_out, has, held, items, open, output, prolonged, talk, tell,
@@ -110,6 +113,9 @@ async fn joins_wait_while_something_is_held_and_after_a_restart() {
     set(&session, vec![Breakpoint { item: Some(1), ..Breakpoint::at(before("two")) }]).await;
     let id = start(&session, &two_hurried_steps(), 3, RunOptions::default()).await;
     assert_eq!(prolonged(&session, &id, 1).await, 60_000, "a minute, however short its timeout is");
+    let Ok(Response::Waits(board)) = session.call(Request::Waits).await else { panic!("a board") };
+    let purposes: Vec<&TimerPurpose> = board.timers.iter().map(|timer| &timer.purpose).collect();
+    assert_eq!(purposes, [&TimerPurpose::Deadline { arrived: 2, expected: 3, stands: true }]);
     session.close().await.expect("closed");
     drop(session);
 
@@ -193,6 +199,9 @@ async fn a_killed_debugger_finds_everything_as_it_was_held() {
     talking.until("double [each=7]");
     talking.tell("step");
     talking.until("held before ask [each=7] (stepped)");
+    // What can be read has reached the disk.
+    talking.tell("events double");
+    talking.until("succeeded double [each=7]");
     talking.child.kill().expect("killed");
     talking.child.wait().expect("gone");
     assert_eq!(web.requests().len(), 9, "the held one has not asked");

@@ -101,7 +101,7 @@ async fn timers_are_there_as_long_as_something_waits() {
             let what = match timer.purpose {
                 TimerPurpose::Rest => "rest".to_owned(),
                 TimerPurpose::Retry { attempt, .. } => format!("attempt {attempt}"),
-                TimerPurpose::Deadline { arrived, expected } => format!("{arrived} of {expected}"),
+                TimerPurpose::Deadline { arrived, expected, .. } => format!("{arrived} of {expected}"),
             };
             let line = format!("{} {what}", timer.node_id);
             if !seen.contains(&line) {

@@ -42,6 +42,6 @@ pub enum TimerPurpose {
     Rest,
     /// The next attempt begins.
     Retry { attempt: u32, error: NodeError },
-    /// A join gives up.
-    Deadline { arrived: u32, expected: u32 },
+    /// A join gives up. While something of its execution is held its time stands still.
+    Deadline { arrived: u32, expected: u32, stands: bool },
 }

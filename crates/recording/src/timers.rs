@@ -116,7 +116,8 @@ impl TimerFold {
                 self.joins.remove(&key);
                 continue;
             }
-            let purpose = TimerPurpose::Deadline { arrived: arrival.arrived, expected: arrival.expected };
+            let (arrived, expected) = (arrival.arrived, arrival.expected);
+            let purpose = TimerPurpose::Deadline { arrived, expected, stands: false };
             let (node_id, lineage) = key.clone();
             let due = at + timeout;
             let known = self.joins.entry(key).or_insert(Resting {

@@ -9,8 +9,8 @@ use std::{
 
 use embedded::{Embedded, EmbeddedError, Lost};
 use protocol::{
-    ClusterView, Event, ExecutionId, ExecutionSummary, ExecutionView, Gap, Problem, ProblemCode, TimerView,
-    Update, ViewPatch, WaitBoard, WorkflowEntry,
+    ClusterView, Event, ExecutionId, ExecutionSummary, ExecutionView, Gap, Problem, ProblemCode,
+    TimerPurpose, TimerView, Update, ViewPatch, WaitBoard, WorkflowEntry,
 };
 use recording::{TimerFold, ViewFold};
 use runtime::{Gate, LineError, Workshop};
@@ -111,8 +111,11 @@ impl Live {
 
     /// Everything that waits for a moment, the first due first.
     pub fn waits(&self, queued: usize) -> WaitBoard {
-        let state = self.lock();
-        let mut timers: Vec<TimerView> = state.timers.values().flat_map(TimerFold::timers).collect();
+        let (mut timers, working) = {
+            let state = self.lock();
+            let timers: Vec<TimerView> = state.timers.values().flat_map(TimerFold::timers).collect();
+            (timers, state.trouble.is_none())
+        };
         timers.sort_by(|left, right| {
             (left.due, &left.execution_id, &left.node_id, &left.key).cmp(&(
                 right.due,
@@ -123,7 +126,12 @@ impl Live {
         });
         let total = timers.len();
         timers.truncate(LISTED_TIMERS);
-        WaitBoard { timers, total, queued, working: state.trouble.is_none() }
+        for timer in &mut timers {
+            if let TimerPurpose::Deadline { stands, .. } = &mut timer.purpose {
+                *stands = self.gate.stands(&timer.execution_id);
+            }
+        }
+        WaitBoard { timers, total, queued, working }
     }
 
     pub fn view(&self, id: &ExecutionId) -> Option<ExecutionView> {

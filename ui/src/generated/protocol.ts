@@ -1167,7 +1167,7 @@ bars: Array<Bar>, };
 /**
  * What happens when a timer fires.
  */
-export type TimerPurpose = { "type": "rest" } | { "type": "retry", "data": { attempt: number, error: NodeError, } } | { "type": "deadline", "data": { arrived: number, expected: number, } };
+export type TimerPurpose = { "type": "rest" } | { "type": "retry", "data": { attempt: number, error: NodeError, } } | { "type": "deadline", "data": { arrived: number, expected: number, stands: boolean, } };
 
 export type TimerView = { execution_id: ExecutionId, 
 /**

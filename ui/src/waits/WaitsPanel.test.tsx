@@ -39,6 +39,15 @@ describe('WaitsPanel', () => {
     expect(screen.getByText('each=3')).toBeTruthy();
   });
 
+  it('counts nothing down while something is held', async () => {
+    const held = timer({ due: Date.now() - 12_000, purpose: { type: 'deadline', data: { arrived: 1, expected: 3, stands: true } } });
+    show({ timers: [held], total: 1, queued: 0, working: true });
+    const row = (await screen.findByText('Greet')).closest('button');
+    expect(row?.textContent).toContain('stands still');
+    expect(row?.textContent).toContain('would give up with 1 of 3');
+    expect(row?.textContent).not.toContain('overdue');
+  });
+
   it('leads to the node that waits', async () => {
     show({ timers: [timer({})], total: 1, queued: 0, working: true });
     fireEvent.click(await screen.findByText('Greet'));

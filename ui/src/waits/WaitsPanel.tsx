@@ -11,7 +11,7 @@ import { openExecution, waitBoard } from '../state/actions';
 import { commanded, tellOf } from '../state/control';
 import { Poll } from '../state/poll';
 import { selectNode, useStore } from '../state/store';
-import { isOverdue, overdueReason, purposeOf } from './words';
+import { isOverdue, overdueReason, purposeOf, stands } from './words';
 import './waits.css';
 
 const PAUSE_MILLIS = 500;
@@ -117,6 +117,14 @@ function NextTimer({ board }: { board: WaitBoard }): ReactElement | null {
 function Due({ timer, board }: { timer: TimerView; board: WaitBoard }): ReactElement {
   const now = useNow();
   const late = isOverdue(timer, now);
+  if (stands(timer)) {
+    return (
+      <span className="waits-due" title="Something of its execution is held. When that goes on, it gets as much more time as was held.">
+        <Icon name="pause" />
+        stands still
+      </span>
+    );
+  }
   return (
     <span className={late ? 'waits-due waits-late numbers' : 'waits-due numbers'}>
       <Icon name={late ? 'warning' : 'wait'} />

@@ -10,7 +10,8 @@ describe('a timer', () => {
   it.each([
     [{ type: 'rest' as const }, 'goes on'],
     [{ type: 'retry' as const, data: { attempt: 2, error: { code: 'CONNECTION_FAILED' as const, message: 'nobody answers' } } }, 'attempt 2, after: nobody answers'],
-    [{ type: 'deadline' as const, data: { arrived: 1, expected: 3 } }, 'gives up with 1 of 3'],
+    [{ type: 'deadline' as const, data: { arrived: 1, expected: 3, stands: false } }, 'gives up with 1 of 3'],
+    [{ type: 'deadline' as const, data: { arrived: 1, expected: 3, stands: true } }, 'would give up with 1 of 3'],
   ])('says what happens then', (purpose, words) => expect(purposeOf({ purpose })).toBe(words));
 
   it('says why it is late', () => {

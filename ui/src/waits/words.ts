@@ -8,6 +8,11 @@ export function isOverdue({ due }: Pick<TimerView, 'due'>, now: number): boolean
   return now - due > GRACE_MILLIS;
 }
 
+/** Something of its execution is held, so its time does not pass. */
+export function stands({ purpose }: Pick<TimerView, 'purpose'>): boolean {
+  return purpose.type === 'deadline' && purpose.data.stands;
+}
+
 /** What happens when it is due. */
 export function purposeOf({ purpose }: Pick<TimerView, 'purpose'>): string {
   switch (purpose.type) {
@@ -16,7 +21,7 @@ export function purposeOf({ purpose }: Pick<TimerView, 'purpose'>): string {
     case 'retry':
       return `attempt ${purpose.data.attempt}, after: ${purpose.data.error.message}`;
     case 'deadline':
-      return `gives up with ${formatCount(purpose.data.arrived)} of ${formatCount(purpose.data.expected)}`;
+      return `${purpose.data.stands ? 'would give up' : 'gives up'} with ${formatCount(purpose.data.arrived)} of ${formatCount(purpose.data.expected)}`;
   }
 }
 

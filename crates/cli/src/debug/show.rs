@@ -3,7 +3,7 @@
 use protocol::{
     BreakPlace, Breakpoint, Change, ControlView, Event, Fact, Firing, GatePlace, HeldMessage, LineageKey,
     Logged, MessageId, Millis, Mock, MockAnswer, NodeDetail, NodeId, NodeState, PastView, PayloadView,
-    StaleNode, TimerView, WhyHeld, iso8601,
+    StaleNode, TimerPurpose, TimerView, WhyHeld, iso8601,
 };
 use serde_json::json;
 
@@ -152,7 +152,13 @@ pub fn timers<'t>(timers: impl Iterator<Item = &'t TimerView>) -> Said {
     let mut any = false;
     for timer in timers.take(LISTED) {
         any = true;
-        say(&format!("{} until {}", place(&timer.node_id, timer.key.as_str()), iso8601(timer.due)))?;
+        let until = match timer.purpose {
+            TimerPurpose::Deadline { stands: true, .. } => "stands still while something is held".to_owned(),
+            TimerPurpose::Deadline { .. } | TimerPurpose::Rest | TimerPurpose::Retry { .. } => {
+                format!("until {}", iso8601(timer.due))
+            }
+        };
+        say(&format!("{} {until}", place(&timer.node_id, timer.key.as_str())))?;
     }
     if any { Ok(()) } else { say("no timer is set") }
 }

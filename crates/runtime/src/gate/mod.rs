@@ -250,6 +250,12 @@ impl Gate {
         Standstills::of(state.executions.iter().map(|(id, controlled)| (id, &controlled.standstill)))
     }
 
+    /// The time of its joins stands still.
+    pub fn stands(&self, id: &ExecutionId) -> bool {
+        let stands = |inner: &Arc<Inner>| Some(inner.lock().executions.get(id)?.standstill.is_on());
+        self.0.as_ref().and_then(stands).unwrap_or(false)
+    }
+
     /// So much is held, of all executions together, that nothing more can come to the gate.
     pub fn is_full(&self) -> bool {
         let held = |inner: &Arc<Inner>| -> usize {

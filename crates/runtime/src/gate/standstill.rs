@@ -34,9 +34,13 @@ impl Standstill {
         }
     }
 
+    pub fn is_on(&self) -> bool {
+        self.since.is_some()
+    }
+
     /// Until when a join waits whose time is over; `None` if it gives up.
     fn reprieve(&self, Deadline { since, due }: Deadline, now: Millis) -> Option<Millis> {
-        if self.since.is_some() {
+        if self.is_on() {
             return Some(now + (due - since).max(AT_LEAST));
         }
         let within = |(from, to): &(Millis, Millis)| (to.min(&now) - from.max(&since)).max(0);
