@@ -5,7 +5,7 @@ import { connect } from '../state/actions';
 import { useStore } from '../state/store';
 import { nodeView, summary, view } from '../testing/fixtures';
 import { Explain } from './Explain';
-import { punctuated, slowestSentence, waitingSentence } from './words';
+import { punctuated, slowestSentence, storyOf, waitingSentence } from './words';
 
 const WHOLE: ExplanationView = {
   sentences: [],
@@ -91,6 +91,21 @@ describe('Explain', () => {
     expect((await screen.findByTestId('why-node')).textContent).toBe('It did not run, because say found "$x" to be true, and followed “then” to say.');
     expect((await screen.findByTestId('why-decision')).textContent).toBe('What was asked in say$greet.n > 34 > 3True');
     expect(screen.getByLabelText('Values it used').textContent).toContain('$greet.n4in expression, from Greet');
+  });
+});
+
+describe('a node that has not run', () => {
+  const waits = { sentence: 'say has not run yet: nothing has reached it', decided_by: null, key: '', position: 1, taken: [] };
+  const story = { node_id: 'say', firings: 0, failed: 0, firing: null, not_run: [waits] };
+
+  it('is called it, and not by its id', () => {
+    expect(storyOf(story, { ...STORY, waiting: [] }, null)).toEqual([['It has not run yet: nothing has reached it.']]);
+  });
+
+  it('says what it lacks where something has reached it', () => {
+    const [told, ...more] = storyOf(story, WHOLE, null);
+    expect(told?.[0]).toEqual({ node: 'say' });
+    expect(more).toEqual([]);
   });
 });
 

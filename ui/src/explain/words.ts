@@ -133,8 +133,10 @@ export function storyOf(story: NodeStory, explanation: ExplanationView, definiti
   if (firing?.set_off_by) said.push(['It was set off by ', { node: firing.set_off_by }, '.']);
   if (firing) said.push(...waySentences(firing, definition));
   if (firing?.error) said.push([`It failed${at(firing.key)}: ${firing.error}`]);
-  said.push(...story.not_run.map((each) => notRunSentence(each, definition)));
   const waiting = explanation.waiting.filter((each) => each.node_id === story.node_id);
+  // A join that has heard of something says what it lacks; that it has not begun goes without saying.
+  const missed = story.not_run.filter(({ decided_by }) => decided_by !== null || waiting.length === 0);
+  said.push(...missed.map((each) => notRunSentence(each, story.node_id, definition)));
   said.push(...waiting.map(waitingSentence));
   return said;
 }
@@ -146,8 +148,9 @@ function waySentences({ taken, not_taken }: FiringStory, definition: Workflow | 
   return [['It followed ', ...edgeList(taken, definition), ' and not ', ...edgeList(not_taken, definition), '.']];
 }
 
-function notRunSentence({ key, decided_by, taken, sentence }: NotRun, definition: Workflow | null): Sentence {
-  if (decided_by === null) return [asSentence(sentence)];
+function notRunSentence({ key, decided_by, taken, sentence }: NotRun, nodeId: string, definition: Workflow | null): Sentence {
+  // The host names the node by its id; here it is the one that is looked at.
+  if (decided_by === null) return [asSentence(sentence.startsWith(`${nodeId} `) ? `it${sentence.slice(nodeId.length)}` : sentence)];
   // The host says why in the middle of its own sentence, between the colon and what was followed.
   const why = /: (.*), and followed /s.exec(sentence)?.[1] ?? '';
   const reason = why.startsWith(`${decided_by} `) ? why.slice(decided_by.length) : ' went another way';
