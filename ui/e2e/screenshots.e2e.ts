@@ -89,6 +89,8 @@ describe('scenes', () => {
       await press('Shift+ArrowLeft');
       await stage.soon('another moment', async () => ((await position()) === before ? null : true));
     }
+    // The inspector follows a moment later.
+    await stage.says('.picker-total', 'of 3');
     await press('m');
     await stage.page.fill(byId('bookmark-note'), 'the first courier wins');
     await press('Enter');
