@@ -7,7 +7,7 @@ import { eventually } from './harness/eventually';
 import { openPage } from './harness/freshUi';
 import { type Place, makePlace } from './harness/place';
 import type { Process } from './harness/process';
-import { CHROMIUM_ARGS, byId } from './harness/stage';
+import { CHROMIUM_ARGS, byId, picturesWanted } from './harness/stage';
 import { weighed } from './harness/stories';
 
 const LIMIT_MILLIS = 30_000;
@@ -42,6 +42,7 @@ async function phase(): Promise<string | null> {
 }
 
 async function shots(name: string): Promise<void> {
+  if (!picturesWanted()) return;
   for (const [width, height] of [[1280, 800], [1920, 1080]] as const) {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize({ width, height });

@@ -108,6 +108,8 @@ describe('control', () => {
     await press('Control+a');
     await stage.page.keyboard.insertText('{\n  "$item": {"n": 700}\n  "$index": 7\n}');
     await stage.says(byId('payload-fault'), 'Line 3, column 3: A comma or } is needed');
+    // The editor marks the line a moment after the words are there.
+    await stage.shown('.json-editor .cm-lint-marker-error');
     await stage.shoot('editor');
     expect(await seriousFindings(stage.page)).toEqual([]);
     const seen = await stage.page.evaluate(() => document.activeElement?.shadowRoot !== null);

@@ -1,5 +1,5 @@
 /** Ten scenes in two sizes and two themes, to be looked at by people: `npm run screenshots`, not a part of the tests. */
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { Cluster } from './harness/cluster';
 import { Stage, byId } from './harness/stage';
@@ -89,6 +89,8 @@ describe('scenes', () => {
       await press('Shift+ArrowLeft');
       await stage.soon('another moment', async () => ((await position()) === before ? null : true));
     }
+    // The inspector follows a moment later.
+    await stage.says('.picker-total', 'of 3');
     await press('m');
     await stage.page.fill(byId('bookmark-note'), 'the first courier wins');
     await press('Enter');
@@ -151,6 +153,8 @@ describe('a live cluster', () => {
     cluster = await Cluster.start();
     cluster.worker();
     cluster.worker();
+    // Who hears what the workers say; without it that would pile up.
+    cluster.serve('master', '--store', join(cluster.folder, 'master.db'));
     process.env.XDG_DATA_HOME = cluster.folder;
     live = await Stage.open();
     await live.page.emulateMedia({ reducedMotion: 'reduce' });

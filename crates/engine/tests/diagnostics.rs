@@ -27,6 +27,9 @@ fn files_that_are_no_workflow() {
     check("", &[(Code::NotJson, "")]);
     check("{\"nodes\": [", &[(Code::NotJson, "")]);
     check("{\"nodes\": [],}", &[(Code::NotJson, "")]);
+    let cut = load(b"{\n  \"nodes\": [\n", &Limits::default());
+    assert_eq!(cut.diagnostics[0].message, "the file is not JSON: it ends in the middle of a list");
+    assert_eq!(cut.diagnostics[0].place.map(|place| (place.line, place.column)), Some((3, 1)));
     check("[1, 2]", &[(Code::WrongShape, "")]);
     check("[[], []]", &[(Code::WrongShape, "")]);
     check("\"text\"", &[(Code::WrongShape, "")]);
@@ -102,6 +105,12 @@ fn kinds_and_parameters() {
         loaded.diagnostics[0].hint.starts_with("did you mean conditional"),
         "{}",
         loaded.diagnostics[0].hint
+    );
+    let strange = load(workflow(r#"{"id": "a", "type": "zzzzzzzz"}"#, "").as_bytes(), &Limits::default());
+    assert!(
+        strange.diagnostics[0].hint.starts_with("known types are trigger"),
+        "{:?}",
+        strange.diagnostics[0]
     );
     check(&workflow(r#"{"id": "a", "type": "log"}"#, ""), &[(Code::InvalidParameter, "a")]);
     check(

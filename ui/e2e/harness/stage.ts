@@ -22,6 +22,11 @@ export const FRAMES_SECONDS = 2;
 
 export const byId = (id: string): string => `[data-testid="${id}"]`;
 
+/** Pictures of a scene in every size and theme take longer than most tests do, so they are for who names a folder for them. */
+export function picturesWanted(): boolean {
+  return process.env.RUNEGLASS_SHOTS !== undefined;
+}
+
 /** Where the store lies: a small one is full after a second of work. */
 type Disk = 'usual' | 'small';
 
@@ -112,9 +117,9 @@ export class Stage {
     return this.soon('the execution to end', look, RUN_LIMIT_MILLIS);
   }
 
-  /** The scene in both sizes and both themes, where somebody wants to look at it: it takes longer than most tests do. */
+  /** The scene in both sizes and both themes. */
   async shoot(name: string): Promise<void> {
-    if (process.env.RUNEGLASS_SHOTS === undefined) return;
+    if (!picturesWanted()) return;
     for (const [width, height] of [[1280, 800], [1920, 1080]] as const) {
       await this.page.setViewportSize({ width, height });
       for (const colorScheme of ['light', 'dark'] as const) {

@@ -1,7 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import type { Workflow } from '../generated/protocol';
 import { WORKFLOW } from '../testing/fixtures';
-import { graphOf } from './graph';
+import { graphOf, titleWidth } from './graph';
+
+describe('titleWidth', () => {
+  // As Chromium measures them in DejaVu Sans, 13 px, weight 600.
+  it.each([
+    ['Each customer', 107.8],
+    ['Compose sentence', 138],
+    ['Confirm to customer', 150.1],
+    ['Price the order', 110.1],
+    ['Weighs something?', 143],
+    ['Order received', 109.3],
+    ['An old answer', 104.1],
+    ['First of the month', 133.4],
+  ])('has room for %s, and not much more', (title, measured) => {
+    expect(titleWidth(title)).toBeGreaterThanOrEqual(measured);
+    expect(titleWidth(title)).toBeLessThan(measured * 1.06);
+  });
+});
 
 describe('graphOf', () => {
   it('names error edges and labels them', () => {

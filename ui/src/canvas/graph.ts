@@ -50,8 +50,23 @@ export function graphOf(definition: Workflow): Graph {
 function graphNode(node: Node, fannedOut: boolean): GraphNode {
   const title = titleOf(node);
   // Widths are estimated, not measured: the layout depends on the definition alone, so a card never grows while it runs.
-  const width = Math.min(Math.max(58 + title.length * 7.9, narrowest(node.type, fannedOut)), WIDEST);
-  return { node, title, width: Math.round(width / 4) * 4 };
+  const width = Math.min(Math.max(BESIDE_TITLE + titleWidth(title), narrowest(node.type, fannedOut)), WIDEST);
+  return { node, title, width: Math.ceil(width / 4) * 4 };
+}
+
+/** The icon of a card and its margins. */
+const BESIDE_TITLE = 48;
+
+/** In the widest of the usual fonts, so that no title is cut in the others. */
+export function titleWidth(title: string): number {
+  return [...title].reduce((sum, letter) => sum + letterWidth(letter), 0);
+}
+
+function letterWidth(letter: string): number {
+  if (/[ .,:;'’!|()[\]\-ijl]/.test(letter)) return 4.8;
+  if (/[frt]/.test(letter)) return 6.3;
+  if (/[mwMW@%]/.test(letter) || letter >= '\u2e80') return 13;
+  return /[A-Z&]/.test(letter) ? 10.2 : 8.9;
 }
 
 function narrowest(kind: string, fannedOut: boolean): number {

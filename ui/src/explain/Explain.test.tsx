@@ -5,7 +5,7 @@ import { connect } from '../state/actions';
 import { useStore } from '../state/store';
 import { nodeView, summary, view } from '../testing/fixtures';
 import { Explain } from './Explain';
-import { punctuated, slowestSentence, waitingSentence } from './words';
+import { punctuated, slowestSentence, storyOf, waitingSentence } from './words';
 
 const WHOLE: ExplanationView = {
   sentences: [],
@@ -94,11 +94,35 @@ describe('Explain', () => {
   });
 });
 
+describe('a node that has not run', () => {
+  const waits = { sentence: 'say has not run yet: nothing has reached it', decided_by: null, key: '', position: 1, taken: [] };
+  const story = { node_id: 'say', firings: 0, failed: 0, firing: null, not_run: [waits] };
+
+  it('is called it, and not by its id', () => {
+    expect(storyOf(story, { ...STORY, waiting: [] }, null)).toEqual([['It has not run yet: nothing has reached it.']]);
+  });
+
+  it('says what it lacks where something has reached it', () => {
+    const [told, ...more] = storyOf(story, WHOLE, null);
+    expect(told?.[0]).toEqual({ node: 'say' });
+    expect(more).toEqual([]);
+  });
+});
+
 describe('sentences', () => {
   it('name what is lost', () => {
     const [first] = WHOLE.waiting;
     const lost = waitingSentence({ ...first, node_id: 'say', key: 'each=1', arrived: 0, expected: 1, more: 0, missing: [{ what: 'item 0', whereabouts: { state: 'lost' } }] });
     expect(lost.filter((word) => typeof word === 'string').join('')).toContain('at each=1 has 0 of 1: item 0 is lost');
+  });
+
+  it('name a branch by the node it comes from', () => {
+    const missing = [{ what: 'edge e8 from greet', whereabouts: { state: 'waiting' as const, node_id: 'rest', until: 60_000 } }];
+    const words = waitingSentence({ node_id: 'say', key: '', arrived: 1, expected: 2, missing, more: 0 });
+    const until = new Date(60_000).toTimeString().slice(0, 8);
+    expect(words.map((word) => (typeof word === 'object' && 'node' in word ? `<${word.node}>` : word)).join('')).toBe(
+      `<say> has 1 of 2: the branch from <greet> rests in <rest> until ${until}.`,
+    );
   });
 
   it('name a place once, however much is there', () => {

@@ -68,26 +68,39 @@ function missingWords(parts: readonly Missing[]): Word[] {
   const who = namesOf(parts.map(({ what }) => what));
   const be = many ? 'are' : 'is';
   const { whereabouts } = first;
+  return [...who, ...placeWords(whereabouts, parts, be)];
+}
+
+/** What is said of them behind their names. */
+function placeWords(whereabouts: MissingAt, parts: readonly Missing[], be: string): Word[] {
+  const many = parts.length > 1;
   switch (whereabouts.state) {
     case 'queued':
-      return whereabouts.behind === null ? [`${who} ${many ? 'have' : 'has'} not begun`] : [`${who} ${be} queued behind `, { node: whereabouts.behind }];
+      return whereabouts.behind === null ? [` ${many ? 'have' : 'has'} not begun`] : [` ${be} queued behind `, { node: whereabouts.behind }];
     case 'running':
-      return [`${who} ${be} at work in `, { node: whereabouts.node_id }, `${many ? ', the first' : ''} since ${formatSeconds(earliest(parts))}`];
+      return [` ${be} at work in `, { node: whereabouts.node_id }, `${many ? ', the first' : ''} since ${formatSeconds(earliest(parts))}`];
     case 'waiting':
-      return [`${who} rest${many ? '' : 's'} in `, { node: whereabouts.node_id }, `${many ? ', the first' : ''} until ${formatSeconds(earliest(parts))}`];
+      return [` rest${many ? '' : 's'} in `, { node: whereabouts.node_id }, `${many ? ', the first' : ''} until ${formatSeconds(earliest(parts))}`];
     case 'retrying':
-      return [`${who} ${be} tried again in `, { node: whereabouts.node_id }, `${many ? ', the first' : ''} at ${formatSeconds(earliest(parts))}, after: ${whereabouts.error}`];
+      return [` ${be} tried again in `, { node: whereabouts.node_id }, `${many ? ', the first' : ''} at ${formatSeconds(earliest(parts))}, after: ${whereabouts.error}`];
     case 'failed':
-      return [`${who} failed in `, { node: whereabouts.node_id }, `: ${whereabouts.error}`];
+      return [' failed in ', { node: whereabouts.node_id }, `: ${whereabouts.error}`];
     case 'lost':
-      return [`${who} ${be} lost: nothing of ${many ? 'them' : 'it'} is under way any more`];
+      return [` ${be} lost: nothing of ${many ? 'them' : 'it'} is under way any more`];
   }
 }
 
-/** `items 3, 8 and 12`; what is no item keeps its own name. */
-function namesOf(names: readonly string[]): string {
+/** `items 3, 8 and 12`; a branch by the node it comes from. */
+function namesOf(names: readonly string[]): Word[] {
   const numbers = names.flatMap((name) => /^item (\S+)$/.exec(name)?.[1] ?? []);
-  return names.length > 1 && numbers.length === names.length ? `items ${listed(numbers)}` : listed(names);
+  if (names.length > 1 && numbers.length === names.length) return [`items ${listed(numbers)}`];
+  return names.flatMap((name, index) => [index === 0 ? '' : index === names.length - 1 ? ' and ' : ', ', ...nameWords(name)]);
+}
+
+/** The host says `edge e8 from remind`, which are names of the file; people know the node. */
+function nameWords(name: string): Word[] {
+  const from = /^edge \S+ from (\S+)$/.exec(name)?.[1];
+  return from === undefined ? [name] : ['the branch from ', { node: from }];
 }
 
 function listed(names: readonly string[]): string {
@@ -133,8 +146,10 @@ export function storyOf(story: NodeStory, explanation: ExplanationView, definiti
   if (firing?.set_off_by) said.push(['It was set off by ', { node: firing.set_off_by }, '.']);
   if (firing) said.push(...waySentences(firing, definition));
   if (firing?.error) said.push([`It failed${at(firing.key)}: ${firing.error}`]);
-  said.push(...story.not_run.map((each) => notRunSentence(each, definition)));
   const waiting = explanation.waiting.filter((each) => each.node_id === story.node_id);
+  // A join that has heard of something says what it lacks; that it has not begun goes without saying.
+  const missed = story.not_run.filter(({ decided_by }) => decided_by !== null || waiting.length === 0);
+  said.push(...missed.map((each) => notRunSentence(each, story.node_id, definition)));
   said.push(...waiting.map(waitingSentence));
   return said;
 }
@@ -146,8 +161,9 @@ function waySentences({ taken, not_taken }: FiringStory, definition: Workflow | 
   return [['It followed ', ...edgeList(taken, definition), ' and not ', ...edgeList(not_taken, definition), '.']];
 }
 
-function notRunSentence({ key, decided_by, taken, sentence }: NotRun, definition: Workflow | null): Sentence {
-  if (decided_by === null) return [asSentence(sentence)];
+function notRunSentence({ key, decided_by, taken, sentence }: NotRun, nodeId: string, definition: Workflow | null): Sentence {
+  // The host names the node by its id; here it is the one that is looked at.
+  if (decided_by === null) return [asSentence(sentence.startsWith(`${nodeId} `) ? `it${sentence.slice(nodeId.length)}` : sentence)];
   // The host says why in the middle of its own sentence, between the colon and what was followed.
   const why = /: (.*), and followed /s.exec(sentence)?.[1] ?? '';
   const reason = why.startsWith(`${decided_by} `) ? why.slice(decided_by.length) : ' went another way';

@@ -84,7 +84,7 @@ function Dialog({ draft }: { draft: ForkDraft }): ReactElement {
       </div>
       {refused && <Refusal problem={refused} />}
       <div className="fork-foot">
-        <p className="fork-note">A new execution is started; the one it comes from is only read.</p>
+        <p className="fork-note">A new execution starts; this one is only read.</p>
         <Button onClick={() => dialog.current?.close()}>Cancel</Button>
         <Button icon="fork" look="primary" disabled={!able} data-testid="start-fork" onClick={() => void start()}>
           {isRerun(draft) ? 'Re-run on this machine' : 'Fork on this machine'}

@@ -162,7 +162,7 @@ fn unknown_kind(node: &Node) -> Diagnostic {
                 .to_owned()
         }
         true => format!("known types are {}", known.join(", ")),
-        false => format!("did you mean {}? known types are {}", close.join(" or "), known.join(", ")),
+        false => format!("did you mean {}?", close.join(" or ")),
     };
     Diagnostic::error(Code::UnknownKind, format!("the type {:?} is not known", node.kind), hint)
         .at_node(&node.id)

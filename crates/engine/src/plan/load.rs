@@ -158,10 +158,16 @@ fn parse<'t>(text: &'t str, limits: &Limits) -> Result<Parsed<'t>, Diagnostic> {
         return Err(diagnostic.at_place(outline::Lines::new(text).place(offset)));
     }
     serde_json::from_str::<IgnoredAny>(text).map_err(|error| {
-        let hint = "check the comma, quote or bracket at this place";
-        let message = format!("the file is not JSON: {}", without_place(&error.to_string()));
-        Diagnostic::error(Code::NotJson, message, hint)
-            .at_place(Place { line: error.line(), column: error.column() })
+        let said = error.to_string();
+        let (what, hint) = match without_place(&said).strip_prefix("EOF while parsing ") {
+            Some(open) => {
+                (format!("it ends in the middle of {open}"), "close what is open, from the inside out")
+            }
+            None => (without_place(&said).to_owned(), "check the comma, quote or bracket at this place"),
+        };
+        // An end behind a line break is told as column 0, where nobody can look.
+        let place = Place { line: error.line(), column: error.column().max(1) };
+        Diagnostic::error(Code::NotJson, format!("the file is not JSON: {what}"), hint).at_place(place)
     })?;
     if !text.trim_start().starts_with('{') {
         let complaint = Complaint {
