@@ -1,4 +1,4 @@
-import { fireEvent, render, screen } from '@testing-library/react';
+import { act, fireEvent, render, screen } from '@testing-library/react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ExplanationView, Request } from '../generated/protocol';
 import { connect } from '../state/actions';
@@ -55,6 +55,16 @@ describe('Explain', () => {
     expect(screen.getByTestId('why-slowest').textContent).toContain('Greet took most of it: 85 ms at work, 5 ms in the queue, 90 %');
     fireEvent.click(screen.getByTestId('why-slowest').querySelector('button') as HTMLElement);
     expect(useStore.getState().selectedNode).toBe('greet');
+  });
+
+  it('names a join that the graph beside it shows, before its reasons are known', async () => {
+    call.mockImplementation(async () => ({ type: 'explanation', data: { ...WHOLE, waiting: [] } }));
+    const all = (arrived: number) => view({ nodes: { say: nodeView('waiting_barrier', { progress: { arrived, expected: 120 } }) } });
+    useStore.setState({ open: { type: 'execution', executionId: 'x1', view: all(20) } });
+    render(<Explain nodeId={null} lineageKey={null} />);
+    expect((await screen.findByTestId('why-waiting')).textContent).toBe('say has 20 of 120.');
+    act(() => useStore.setState({ open: { type: 'execution', executionId: 'x1', view: all(21) } }));
+    expect(screen.getByTestId('why-waiting').textContent).toBe('say has 21 of 120.');
   });
 
   it('shows the way that took longest in the graph, and lets go of it', async () => {

@@ -1,6 +1,7 @@
 /** Reasons as sentences. Nodes in them are places that one can go to, so a sentence is a list of words and nodes. */
-import type { Edge, ExecutionSummary, ExplanationView, FiringStory, Leg, Missing, MissingAt, NodeStory, NotRun, Spent, Waiting, Workflow } from '../generated/protocol';
+import type { Edge, ExecutionSummary, ExecutionView, ExplanationView, FiringStory, Leg, Missing, MissingAt, NodeStory, NotRun, Spent, Waiting, Workflow } from '../generated/protocol';
 import { formatCount, formatDuration, formatSeconds, plural } from '../shared/format';
+import { waitingNow } from './waitingNow';
 
 export type Word = string | { node: string } | { code: string };
 export type Sentence = Word[];
@@ -20,7 +21,10 @@ export function waitingSentence({ node_id, key, arrived, expected, missing, more
   const left = missing.length - told.length + more;
   const parts = togetherOf(told).flatMap((group, index) => [index === 0 ? '' : '; ', ...missingWords(group)]);
   const rest = left > 0 ? `; and ${formatCount(left)} more` : '';
-  return [{ node: node_id }, `${at(key)} has ${formatCount(arrived)} of ${formatCount(expected)}: `, ...parts, `${rest}.`];
+  const has = `${at(key)} has ${formatCount(arrived)} of ${formatCount(expected)}`;
+  // What it lacks is told a moment after how much.
+  if (told.length === 0) return [{ node: node_id }, `${has}.`];
+  return [{ node: node_id }, `${has}: `, ...parts, `${rest}.`];
 }
 
 /** What is missing and in the same place for the same reason: told once. */
@@ -105,14 +109,14 @@ export function wayOf(path: readonly Leg[]): string[] {
   return [...new Set(path.map((leg) => leg.node_id))];
 }
 
-export function storyOf(story: NodeStory, explanation: ExplanationView, definition: Workflow | null): Sentence[] {
+export function storyOf(story: NodeStory, explanation: ExplanationView, definition: Workflow | null, view: ExecutionView | null): Sentence[] {
   const said: Sentence[] = [];
   const { firing } = story;
   if (firing?.set_off_by) said.push(['It was set off by ', { node: firing.set_off_by }, '.']);
   if (firing) said.push(...waySentences(firing, definition));
   if (firing?.error) said.push([`It failed${at(firing.key)}: ${firing.error}`]);
   said.push(...story.not_run.map((each) => notRunSentence(each, definition)));
-  const waiting = explanation.waiting.filter((each) => each.node_id === story.node_id);
+  const waiting = waitingNow(explanation.waiting, view).filter((each) => each.node_id === story.node_id);
   said.push(...waiting.map(waitingSentence));
   return said;
 }
