@@ -85,6 +85,49 @@ async fn redis_names_the_parents_that_are_missing_and_who_won() {
 }
 
 #[tokio::test]
+async fn what_arrived_since_redis_was_asked_is_not_missing() {
+    let mut kept = Kept::start().await;
+    let nodes = vec![
+        trigger(),
+        log("fork"),
+        log("one"),
+        http("two", "http://two"),
+        http("three", "http://three"),
+        merge("m", "wait_for_all"),
+    ];
+    let join = workflow(nodes, "start>fork fork>one fork>two fork>three one>m two>m three>m");
+    let mut cluster = RuneCluster::new();
+    for (address, millis) in [("http://two", 5_000), ("http://three", 60_000)] {
+        cluster.answer(address, millis, Ok(json!(1)));
+    }
+    for item in 0..4 {
+        cluster.answer(&format!("http://shop/{item}"), 2_000 * (item + 1), Ok(json!(1)));
+    }
+    cluster.start("x", &fan_out(), Some(items(4)));
+    cluster.start("y", &join, None);
+    cluster.run_for(3_000);
+    kept.hold(&cluster.keys).await;
+    let mut rune = Rune::new("test");
+    hear(&mut rune, cluster.published());
+    rune.look(&kept.reader, cluster.now_millis()).await.expect("it looks");
+    let heard = cluster.published().len();
+    cluster.run_for(4_000);
+    hear(&mut rune, &cluster.published()[heard..]);
+    // Redis has one item and one branch, as it was asked; two more items and one more branch were heard of since.
+    assert_eq!(rune.findings(cluster.now_millis()), []);
+    let arrived = |execution: &str, node: &str| {
+        let barrier = rune.barrier(&execution.into(), &node.into()).expect("a join");
+        (barrier.places[0].arrived, barrier.places[0].missing.len(), barrier.verdict.expect("a sentence"))
+    };
+    let on_their_way = "the others are on their way";
+    for (execution, node, expected) in [("x", "a", (3, 1)), ("y", "m", (2, 1))] {
+        let (here, missing, verdict) = arrived(execution, node);
+        assert_eq!((here, missing), expected, "{execution}");
+        assert!(verdict.contains(on_their_way), "{verdict}");
+    }
+}
+
+#[tokio::test]
 async fn timers_are_on_the_board_and_lost_ones_are_found() {
     let mut kept = Kept::start().await;
     let rests = workflow(vec![trigger(), wait("rest", 60), log("end")], "start>rest rest>end");

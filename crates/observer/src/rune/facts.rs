@@ -60,10 +60,10 @@ impl Rune {
         let mut findings = Vec::new();
         for node in joins {
             let wanted = execution.wanted(node);
-            let kept = wanted.as_ref().and_then(|wanted| self.redis.kept(wanted));
+            let answer = wanted.as_ref().and_then(|wanted| self.redis.answer(wanted));
             let suspects = barrier::suspects(execution, node);
-            for looked in barrier::places(execution, node, kept, suspects).take(LISTED) {
-                let evidence = wanted.as_ref().zip(kept).map(|(wanted, kept)| keys(wanted, kept));
+            for looked in barrier::places(execution, node, answer, suspects).take(LISTED) {
+                let evidence = wanted.as_ref().zip(answer).map(|(wanted, answer)| keys(wanted, answer.kept));
                 let facts = stuck::Barrier {
                     doubt: self.doubt(execution, wanted.as_ref()),
                     ..barrier_facts(execution, node, looked, evidence.unwrap_or_default())
