@@ -135,8 +135,10 @@ fn barrier_facts(
                 format!("the branch from {}", parent.map_or("somewhere", |parent| execution.title_of(parent)))
             }
         };
-        let chance = chance_of(execution, part);
-        stuck::MissingPart { what, chance, ended: ended(execution, &looked, node, part) }
+        let ended = ended(execution, &looked, node, part);
+        let failed = ended.as_ref().is_some_and(|(_, failed)| *failed);
+        let ended = ended.map(|(words, _)| words);
+        stuck::MissingPart { what, chance: chance_of(execution, part), ended, failed }
     });
     let missing = missing.collect();
     let join = execution.joins.get(&(node, looked.lineage.clone()));
@@ -171,8 +173,13 @@ fn chance_of(execution: &Execution, part: &MissingPart) -> Chance {
     }
 }
 
-/// Where the way of a missing item ended.
-fn ended(execution: &Execution, looked: &barrier::Looked, node: usize, part: &MissingPart) -> Option<String> {
+/// Where the way of a missing item ended, and whether it failed there.
+fn ended(
+    execution: &Execution,
+    looked: &barrier::Looked,
+    node: usize,
+    part: &MissingPart,
+) -> Option<(String, bool)> {
     let MissingPart::Item { index, at } = part else { return None };
     if at.state != NodeState::Idle {
         return None;
@@ -184,8 +191,8 @@ fn ended(execution: &Execution, looked: &barrier::Looked, node: usize, part: &Mi
         let went_well = execution.tracks.get(&(node, item.clone()))?.went_well?;
         let title = execution.title_of(node);
         Some(match went_well {
-            true => format!("its way ended at {title}"),
-            false => format!("it failed at {title}"),
+            true => (format!("its way ended at {title}"), false),
+            false => (format!("it failed at {title}"), true),
         })
     })
 }

@@ -24,7 +24,7 @@ fn silent(found: Option<Finding>) {
 fn missing(what: &str, still_comes: bool) -> MissingPart {
     let ended = (!still_comes).then(|| "its way ended at Check".to_owned());
     let chance = if still_comes { Chance::Comes } else { Chance::Nothing };
-    MissingPart { what: what.to_owned(), chance, ended }
+    MissingPart { what: what.to_owned(), chance, ended, failed: false }
 }
 
 fn barrier(arrived: u32, counted: u32, expected: u32) -> Barrier {
@@ -42,6 +42,12 @@ fn a_barrier_that_can_no_longer_open() {
         &["2 of 4", "item 2", "ended at Check"],
     );
     silent(barrier_cannot_open(&hangs, 1_500));
+    let advice = |failed: bool| {
+        let part = MissingPart { failed, ..missing("item 2", false) };
+        let hangs = Barrier { missing: vec![part], ..barrier(3, 3, 4) };
+        barrier_cannot_open(&hangs, 9_000).expect("it hangs").advice
+    };
+    assert!(advice(true).contains("ignore its errors") && advice(false).contains("wait_for_any"));
     let comes = Barrier { missing: vec![missing("item 2", true)], ..barrier(3, 3, 4) };
     silent(barrier_cannot_open(&comes, 9_000));
     let open = Standing { is_open: true, ..hangs.stands.clone() };
@@ -50,7 +56,7 @@ fn a_barrier_that_can_no_longer_open() {
 
 #[test]
 fn a_barrier_of_which_not_everything_was_heard() {
-    let part = |chance| MissingPart { what: "item 2".to_owned(), chance, ended: None };
+    let part = |chance| MissingPart { what: "item 2".to_owned(), chance, ended: None, failed: false };
     let seems = |chance, quiet_since| {
         let doubt = Some(Doubt { why: "messages were missed".to_owned(), quiet_since });
         Barrier { missing: vec![part(chance)], doubt, ..barrier(2, 2, 3) }
