@@ -192,12 +192,22 @@ pub struct Finding {
     pub node_id: Option<NodeId>,
     #[ts(optional = nullable)]
     pub key: Option<LineageKey>,
+    #[ts(optional = nullable)]
+    pub queue: Option<String>,
     /// One sentence.
     pub sentence: String,
     /// What it was told by: keys, counts, messages.
     pub evidence: Vec<String>,
     /// What to do about it.
     pub advice: String,
+}
+
+impl Finding {
+    /// Tells findings apart: their sentences change with time.
+    pub fn identity(&self) -> String {
+        let Self { rule, execution_id, node_id, key, queue, .. } = self;
+        format!("{rule:?} {execution_id:?} {node_id:?} {key:?} {queue:?}")
+    }
 }
 
 /// Where an execution was looked at, if it is not one of ours.

@@ -442,7 +442,7 @@ until?: number | null, };
 /**
  * Something that is wrong, where, and what can be done.
  */
-export type Finding = { rule: Rule, since: number, execution_id?: ExecutionId | null, node_id?: NodeId | null, key?: LineageKey | null, 
+export type Finding = { rule: Rule, since: number, execution_id?: ExecutionId | null, node_id?: NodeId | null, key?: LineageKey | null, queue?: string | null, 
 /**
  * One sentence.
  */

@@ -47,6 +47,7 @@ impl At {
             execution_id: self.execution_id.clone(),
             node_id: self.node_id.clone(),
             key: self.key.clone().filter(|key| !key.is_root()),
+            queue: None,
             sentence: said.sentence,
             evidence: said.evidence,
             advice: said.advice.to_owned(),

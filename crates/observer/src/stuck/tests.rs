@@ -138,7 +138,7 @@ fn timers_that_do_not_go_on() {
 fn queues_and_messages_that_nobody_takes() {
     let queue = QueueView { name: "workflow.execution".to_owned(), messages: 70, consumers: 0, growth: 2.5 };
     let check = |queue: &QueueView, is_work: bool, now: Millis| {
-        no_consumer(&Unconsumed { queue, since: 5, is_work }, now)
+        no_consumer(&Unconsumed { queue, since: 5, grew_at: None, is_work }, now)
     };
     fires(Rule::NoConsumer, check(&queue, false, 5), &["workflow.execution", "2.5", "70 messages"]);
     silent(check(&QueueView { consumers: 1, ..queue.clone() }, true, 90_000));
@@ -155,6 +155,18 @@ fn queues_and_messages_that_nobody_takes() {
     watched.note([QueueView { consumers: 1, ..still.clone() }], 10_000);
     watched.note([still], 11_000);
     assert_eq!(watched.findings(|_| true, 12_000), [], "somebody was there in between");
+    // What grows in bursts is one finding, not one for each.
+    let burst = QueueView { name: "bursts".to_owned(), messages: 3, consumers: 0, growth: 1.5 };
+    let mut watched = Watched::default();
+    watched.note([burst.clone()], 1_000);
+    watched.note([QueueView { growth: 0.0, ..burst.clone() }], 3_000);
+    let lull = watched.findings(|_| false, 3_000);
+    assert_eq!((lull.len(), lull[0].since, lull[0].queue.as_deref()), (1, 1_000, Some("bursts")));
+    assert_eq!(watched.findings(|_| false, 62_000), [], "it does not grow any more");
+    watched.note([burst.clone(), QueueView { name: "other".to_owned(), ..burst }], 63_000);
+    let both: std::collections::BTreeSet<String> =
+        watched.findings(|_| false, 63_000).iter().map(Finding::identity).collect();
+    assert_eq!(both.len(), 2, "they are told apart");
 
     let gone = Undelivered {
         at: at(),
