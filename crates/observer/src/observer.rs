@@ -423,7 +423,9 @@ impl Looker {
             connection: before.connection.clone(),
             since: before.since,
             capabilities: before.capabilities.clone(),
+            // Whoever keeps what is seen says so.
             recording: before.recording,
+            forgotten: before.forgotten,
             dialect: speaker.map(Speaker::dialect),
             troubles,
             queues: self.queues.values().map(|(queue, _)| queue.clone()).collect(),
@@ -459,6 +461,7 @@ fn empty(address: &Address, now: Millis) -> ClusterView {
         dropped: 0,
         gaps: Vec::new(),
         passed_over: 0,
+        forgotten: 0,
         recording: false,
         capabilities: capabilities(),
     }

@@ -91,6 +91,9 @@ pub struct ClusterView {
     /// Executions that are there and not followed, because there are too many.
     #[ts(type = "number")]
     pub passed_over: u64,
+    /// Executions that have ended and are no longer kept here: there were many, and nobody records them.
+    #[ts(type = "number")]
+    pub forgotten: u64,
     pub recording: bool,
     /// Everything that this attachment is able to say to the cluster.
     pub capabilities: Vec<String>,

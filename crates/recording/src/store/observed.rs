@@ -4,7 +4,7 @@
 use protocol::{Event, ExecutionId, Gap, Observed};
 use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
 
-use super::{Store, StoreError, payloads, upkeep};
+use super::{Store, StoreError, payloads, upkeep, upkeep::UNNEEDED};
 
 /// The mark of what was seen since somebody began to look: 1 where it is here in passing, 0 where it is to be kept. It
 /// stands in the summary, where a list does not read it, and not in memory, because there may be any number.
@@ -118,6 +118,29 @@ impl Store {
             "UPDATE executions SET summary = json_remove(summary, ?1) WHERE summary ->> ?1 IS NOT NULL";
         self.change_marks(sqlx::query(query).bind(PASSING)).await?;
         Ok(passing)
+    }
+
+    /// Removes so many of what has ended and is here in passing, the oldest first, and says what that was. These stay,
+    /// and so does what somebody has written a note to, or forked and still needs.
+    pub async fn remove_oldest_passing(
+        &self,
+        count: usize,
+        except: &[ExecutionId],
+    ) -> Result<Vec<ExecutionId>, StoreError> {
+        let marks = vec!["?"; except.len()].join(", ");
+        let query = format!(
+            "SELECT execution_id FROM executions WHERE ended_at IS NOT NULL AND summary ->> ? = 1 \
+             AND id NOT IN (SELECT execution FROM notes) AND execution_id NOT IN ({marks}) AND {UNNEEDED} \
+             ORDER BY ended_at, id LIMIT ?"
+        );
+        let query = sqlx::query(AssertSqlSafe(query)).persistent(false).bind(PASSING);
+        let query = except.iter().fold(query, |query, id| query.bind(id.as_str().to_owned()));
+        let rows = query.bind(i64::try_from(count).unwrap_or(i64::MAX)).fetch_all(&self.readers).await;
+        let rows = rows.map_err(|error| StoreError::from_sqlx(&self.path, error))?;
+        let oldest: Vec<ExecutionId> =
+            rows.iter().map(|row| ExecutionId::from(row.get::<&str, _>(0))).collect();
+        self.remove(&oldest).await?;
+        Ok(oldest)
     }
 
     /// Removes executions, whether they have ended or not.
