@@ -53,7 +53,7 @@ export function ClusterPanel(): ReactElement {
         </div>
         <div className="cluster-column">
           <Queues queues={queues} />
-          <Workers workers={workers} />
+          <Workers cluster={cluster} />
           <RedisMemory redis={redis} />
           <details className="cluster-part cluster-sheet">
             <summary>Everything this attachment can say to the cluster</summary>
