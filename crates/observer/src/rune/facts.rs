@@ -41,17 +41,17 @@ impl Rune {
     }
 
     pub(super) fn findings_of_timers(&self, now: Millis) -> Vec<Finding> {
-        let facts = self.redis.resting().map(|(id, timer)| stuck::Resting {
+        let resting = self.redis.resting().map(|(id, timer)| stuck::Resting {
             at: At::node(&timer.execution_id, &timer.node_id, timer.key.clone(), &timer.name),
             timer: id.clone(),
             due: timer.due + self.skew,
             has_timer: timer.has_timer,
             alone_since: timer.alone_since,
         });
-        let rules = |facts: stuck::Resting| {
-            [stuck::overdue_timer(&facts, now), stuck::lost_resume(&facts, now)].into_iter().flatten()
-        };
-        facts.flat_map(rules).take(200).collect()
+        let resting: Vec<stuck::Resting> = resting.collect();
+        let mut findings = stuck::overdue_timers(&resting, now);
+        findings.extend(resting.iter().filter_map(|resting| stuck::lost_resume(resting, now)).take(200));
+        findings
     }
 
     fn of_barriers(&self, execution: &Execution, now: Millis) -> Vec<Finding> {

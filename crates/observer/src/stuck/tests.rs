@@ -128,6 +128,13 @@ fn timers_that_do_not_go_on() {
     silent(overdue_timer(&resting, 11_000));
     silent(overdue_timer(&Resting { has_timer: false, ..resting.clone() }, 130_000));
 
+    let many = |count: usize| vec![resting.clone(); count];
+    assert_eq!(overdue_timers(&many(3), 130_000).len(), 3);
+    let together = overdue_timers(&many(4), 130_000);
+    assert_eq!(together.len(), 1, "one reason is one sentence");
+    fires(Rule::OverdueTimer, together.into_iter().next(), &["4 timers", "the first for 2 min"]);
+    assert_eq!(overdue_timers(&many(9), 11_000), []);
+
     let lost = Resting { has_timer: false, alone_since: Some(20_000), ..resting.clone() };
     fires(Rule::LostResume, lost_resume(&lost, 30_000), &["never go on"]);
     silent(lost_resume(&lost, 20_500));
