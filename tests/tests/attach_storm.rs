@@ -70,11 +70,18 @@ async fn it_goes_on_when_the_servers_are_back() {
         servers.rabbit.crash();
         servers
     });
-    looking.until_cluster("the broker is gone", |view| !view.troubles.is_empty()).await;
+    let gone = looking.until_cluster("the broker is gone", |view| !view.troubles.is_empty()).await;
+    let trouble = &gone.troubles[0];
+    assert!(
+        trouble.message.contains("is gone") || trouble.message.contains("nobody listens"),
+        "who was let in knows that it is the right server: {trouble:?}"
+    );
+    assert!(trouble.hint.contains("tried again by itself"), "{trouble:?}");
     let servers = crash.await.expect("started again");
     let view = looking.until_cluster("the broker is back", |view| view.troubles.is_empty()).await;
     let gap = view.gaps.last().expect("what was missed is told");
     assert!(gap.until.is_some() && gap.why.contains("no connection to RabbitMQ"), "{gap:?}");
+    assert!(gap.why.contains("no event is lost"), "of our own workers the log is read: {gap:?}");
     workers.begin("three", &hello(), json!({})).await;
     assert_eq!(looking.until_ended("three").await.summary.phase, ExecutionPhase::Completed);
     looking.0.close().await.expect("closed");
@@ -224,6 +231,7 @@ async fn every_shut_door_is_one_sentence() {
         (format!("redis://127.0.0.1:{rabbit}"), "Redis"),
         (format!("redis://{nobody}"), "nobody listens"),
         (format!("redis://ada:wrong@127.0.0.1:{redis}"), "does not let this user in"),
+        (format!("redis://127.0.0.1:{redis}/99"), "no database of that number"),
     ] {
         check(&steps(&looking, &good.0, &redis, "shut.").await, sentence);
     }

@@ -228,7 +228,7 @@ impl Looker {
                 self.speaker.as_ref().map_or(VIEW_EVERY, Dialect::pace)
             }
             Err(error) => {
-                self.redis_problem = Some(trouble::problem(&error));
+                self.redis_problem = Some(trouble::while_attached(&error));
                 let pause = self.pause;
                 self.pause = (pause * 2).min(LONGEST_PAUSE);
                 pause
@@ -375,7 +375,8 @@ impl Looker {
 
     async fn hear_of_queues(&mut self, hearing: &Hearing) {
         let now = self.moment();
-        self.gaps.connected(hearing.connected, now);
+        let is_logged = self.speaker.as_ref().is_some_and(Dialect::reads_a_log);
+        self.gaps.connected(hearing.connected, is_logged, now);
         self.listening_since = hearing.connected.then(|| self.listening_since.unwrap_or(now));
         if hearing.overflowed {
             self.gaps.overflowed(now);

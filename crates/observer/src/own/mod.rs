@@ -290,6 +290,10 @@ impl Dialect for Own {
         Vec::new()
     }
 
+    fn reads_a_log(&self) -> bool {
+        true
+    }
+
     /// The facts are in the log, so copies of work and statuses would only cost the broker its time. What ends is told,
     /// because its log goes soon; what goes on is looked after.
     fn wants(&self) -> &'static [&'static str] {
