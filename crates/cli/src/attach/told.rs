@@ -300,8 +300,8 @@ mod tests {
         let later = ClusterView { findings: vec![alone("b"), slow(61)], ..view() };
         assert_eq!(
             lines(&mut told, &later),
-            ["· over: a holds 3 messages."],
-            "what has happened is not over"
+            ["· no longer seen: a holds 3 messages."],
+            "what has happened is only told for a while"
         );
         assert_eq!(
             lines(&mut told, &view()),
