@@ -93,6 +93,10 @@ async fn it_goes_on_when_the_servers_are_back() {
 async fn garbage_and_giants_are_told_and_nothing_more() {
     let servers = Servers::shared();
     let workers = Workers::start(&servers, "odd.").await;
+    // Somebody else's key, with a name that is no text.
+    let client = redis::Client::open(servers.redis.url.as_str()).expect("an address");
+    let mut redis = client.get_multiplexed_async_connection().await.expect("connects");
+    let _: () = redis::cmd("SET").arg(b"odd.\xff\xfe").arg(1).query_async(&mut redis).await.expect("set");
     let looking = Looking::open(Keep::Nowhere).await;
     looking.attach(connection(&servers, "odd."), false).await;
     // Of our own workers only completions are copied; of others everything is.
@@ -108,6 +112,11 @@ async fn garbage_and_giants_are_told_and_nothing_more() {
     let large =
         |view: &protocol::ClusterView| view.gaps.iter().any(|gap| gap.why.contains("larger than 16 MiB"));
     let view = listening.until_cluster("the large one is told", large).await;
+    let families = |view: &protocol::ClusterView| {
+        let families = view.redis.iter().flat_map(|redis| &redis.families);
+        families.into_iter().any(|family| family.pattern.contains("no text"))
+    };
+    looking.until_cluster("names that are no text are passed by", families).await;
     assert_eq!(view.dropped, 2, "one is too large, and of one nothing could be made: {view:?}");
     workers.begin("last", &hello(), json!({})).await;
     assert_eq!(looking.until_ended("last").await.summary.phase, ExecutionPhase::Completed);

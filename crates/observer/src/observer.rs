@@ -36,7 +36,6 @@ const WAITING: usize = 8;
 const KEPT_UNTIL_KNOWN: usize = 2_000;
 
 const STEP_EVERY: Duration = Duration::from_millis(50);
-const ROUND_EVERY: Duration = Duration::from_secs(60);
 const VIEW_EVERY: Duration = Duration::from_millis(250);
 const WEIGH_EVERY: Duration = Duration::from_secs(5);
 /// How often is looked for what is wrong; less often where that takes long, so that there is time for everything else.
@@ -344,14 +343,14 @@ impl Looker {
     async fn step(&mut self) -> Duration {
         let Some(reader) = self.reader.clone() else { return LONGEST_PAUSE };
         match self.walk.step(&reader, &self.prefix).await {
-            Ok((keys, over)) => {
+            Ok((keys, rest)) => {
                 if self.speaker.is_none() {
                     self.recognise(detect::by_names(&keys, &self.prefix)).await;
                 }
                 if let Some(speaker) = &mut self.speaker {
                     speaker.found(&keys);
                 }
-                if over { ROUND_EVERY } else { STEP_EVERY }
+                rest.unwrap_or(STEP_EVERY)
             }
             Err(error) => {
                 tracing::debug!(%error, "a step through Redis came to nothing");
