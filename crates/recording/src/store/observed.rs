@@ -153,20 +153,22 @@ impl Store {
         let wrap = |error| StoreError::from_sqlx(&self.path, error);
         // What is known to be stored may be gone afterwards.
         writer.payloads = payloads::Interned::default();
+        executions.iter().for_each(|id| drop(writer.rows.remove(id)));
+        let mut transaction = writer.connection.begin().await.map_err(wrap)?;
         for id in executions {
-            writer.rows.remove(id);
             let row = sqlx::query("SELECT id FROM executions WHERE execution_id = ?")
                 .bind(id.as_str())
-                .fetch_optional(&mut writer.connection)
+                .fetch_optional(&mut *transaction)
                 .await
                 .map_err(wrap)?;
             if let Some(row) = row {
-                upkeep::remove(&mut writer.connection, row.get(0)).await.map_err(wrap)?;
+                upkeep::remove(&mut transaction, row.get(0)).await.map_err(wrap)?;
             }
         }
+        transaction.commit().await.map_err(wrap)?;
         upkeep::sweep(&mut writer.connection).await.map_err(wrap)?;
         drop(writer);
-        self.side.clear().await;
+        self.side.forget(executions).await;
         Ok(())
     }
 }
