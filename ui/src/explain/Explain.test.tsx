@@ -111,6 +111,14 @@ describe('sentences', () => {
     expect(lost.filter((word) => typeof word === 'string').join('')).toContain('at each=1 has 0 of 1: item 0 is lost');
   });
 
+  it('name a branch by the node it comes from', () => {
+    const missing = [{ what: 'edge c from greet', whereabouts: { state: 'lost' as const } }];
+    const words = waitingSentence({ node_id: 'say', key: '', arrived: 1, expected: 2, missing, more: 0 });
+    expect(words.map((word) => (typeof word === 'object' && 'node' in word ? `<${word.node}>` : word)).join('')).toBe(
+      '<say> has 1 of 2: the branch from <greet> is lost: nothing of it is under way any more.',
+    );
+  });
+
   it('name a place once, however much is there', () => {
     const running = (index: number) => ({ what: `item ${index}`, whereabouts: { state: 'running' as const, node_id: 'greet', since: 60_000 + index } });
     const missing = [running(7), running(2), { what: 'item 4', whereabouts: { state: 'lost' as const } }, running(9)];

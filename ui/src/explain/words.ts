@@ -47,23 +47,31 @@ function missingWords(parts: readonly Missing[]): Word[] {
   const [first] = parts;
   if (!first) return [];
   const many = parts.length > 1;
-  const who = namesOf(parts.map(({ what }) => what));
+  const who = whoOf(parts.map(({ what }) => what));
   const be = many ? 'are' : 'is';
   const { whereabouts } = first;
   switch (whereabouts.state) {
     case 'queued':
-      return whereabouts.behind === null ? [`${who} ${many ? 'have' : 'has'} not begun`] : [`${who} ${be} queued behind `, { node: whereabouts.behind }];
+      return whereabouts.behind === null ? [...who, ` ${many ? 'have' : 'has'} not begun`] : [...who, ` ${be} queued behind `, { node: whereabouts.behind }];
     case 'running':
-      return [`${who} ${be} at work in `, { node: whereabouts.node_id }, `${many ? ', the first' : ''} since ${formatSeconds(earliest(parts))}`];
+      return [...who, ` ${be} at work in `, { node: whereabouts.node_id }, `${many ? ', the first' : ''} since ${formatSeconds(earliest(parts))}`];
     case 'waiting':
-      return [`${who} rest${many ? '' : 's'} in `, { node: whereabouts.node_id }, `${many ? ', the first' : ''} until ${formatSeconds(earliest(parts))}`];
+      return [...who, ` rest${many ? '' : 's'} in `, { node: whereabouts.node_id }, `${many ? ', the first' : ''} until ${formatSeconds(earliest(parts))}`];
     case 'retrying':
-      return [`${who} ${be} tried again in `, { node: whereabouts.node_id }, `${many ? ', the first' : ''} at ${formatSeconds(earliest(parts))}, after: ${whereabouts.error}`];
+      return [...who, ` ${be} tried again in `, { node: whereabouts.node_id }, `${many ? ', the first' : ''} at ${formatSeconds(earliest(parts))}, after: ${whereabouts.error}`];
     case 'failed':
-      return [`${who} failed in `, { node: whereabouts.node_id }, `: ${whereabouts.error}`];
+      return [...who, ' failed in ', { node: whereabouts.node_id }, `: ${whereabouts.error}`];
     case 'lost':
-      return [`${who} ${be} lost: nothing of ${many ? 'them' : 'it'} is under way any more`];
+      return [...who, ` ${be} lost: nothing of ${many ? 'them' : 'it'} is under way any more`];
   }
+}
+
+/** A branch is told by the node it comes from, which is a place that one can go to. */
+function whoOf(names: readonly string[]): Word[] {
+  const nodes = names.flatMap((name) => /^edge .+ from (.+)$/.exec(name)?.[1] ?? []);
+  if (nodes.length === 0 || nodes.length < names.length) return [namesOf(names)];
+  const lead = (index: number): string => (index === 0 ? '' : index === nodes.length - 1 ? ' and ' : ', ');
+  return [`the branch${nodes.length === 1 ? '' : 'es'} from `, ...nodes.flatMap((node, index): Word[] => [lead(index), { node }])];
 }
 
 /** `items 3, 8 and 12`; what is no item keeps its own name. */
