@@ -142,9 +142,10 @@ async fn a_flood_is_counted_and_does_not_fill_the_memory() {
     let (heard, unseen) = (view.heard - before.heard, view.dropped - before.dropped);
     println!(
         "flood: {sent} messages of {executions} executions in {} s, {per_second:.0} a second; {heard} heard, {unseen} \
-         of these not taken in, {} executions not followed, {} gaps; memory grew by {} MiB at most",
+         of these not taken in, {} executions not followed, {} no longer kept, {} gaps; memory grew by {} MiB at most",
         lasts.as_secs(),
         view.passed_over,
+        view.forgotten,
         view.gaps.len(),
         most >> 20
     );

@@ -14,7 +14,7 @@ use recording::ViewFold;
 use runeglass_tests::{
     rune_cluster::{
         Kept, Key, Keys, Live, RuneCluster, hear,
-        workflows::{condition, fan_out, http, items, log, merge, trigger, wait, workflow},
+        workflows::{fan_out, http, items, log, merge, merge_behind_a_choice, trigger, wait, workflow},
     },
     servers::{RabbitMq, Redis},
 };
@@ -60,20 +60,12 @@ async fn redis_names_the_items_that_are_missing() {
 #[tokio::test]
 async fn redis_names_the_parents_that_are_missing_and_who_won() {
     let mut kept = Kept::start().await;
-    let nodes = vec![
-        trigger(),
-        condition("c", "$trigger.n > 5", "yes", "no"),
-        log("yes"),
-        log("no"),
-        merge("m", "wait_for_all"),
-    ];
-    let hangs = workflow(nodes, "start>c c>yes c>no yes>m no>m");
     let nodes =
         vec![trigger(), log("fork"), log("one"), http("two", "http://slow"), merge("any", "wait_for_any")];
     let race = workflow(nodes, "start>fork fork>one fork>two one>any two>any");
     let mut cluster = RuneCluster::new();
     cluster.answer("http://slow", 60_000, Ok(json!(1)));
-    cluster.start("x", &hangs, Some(json!({"n": 9})));
+    cluster.start("x", &merge_behind_a_choice(), Some(json!({"n": 9})));
     cluster.start("y", &race, None);
     cluster.run_for(1_000);
     kept.hold(&cluster.keys).await;
@@ -90,6 +82,49 @@ async fn redis_names_the_parents_that_are_missing_and_who_won() {
     let found = rune.findings(cluster.now_millis() + 5_000);
     let hangs = found.iter().find(|found| found.rule == Rule::BarrierCannotOpen).expect("it hangs");
     assert!(hangs.evidence.iter().any(|line| line.contains("barrier:arrivals has yes")), "{hangs:?}");
+}
+
+#[tokio::test]
+async fn what_arrived_since_redis_was_asked_is_not_missing() {
+    let mut kept = Kept::start().await;
+    let nodes = vec![
+        trigger(),
+        log("fork"),
+        log("one"),
+        http("two", "http://two"),
+        http("three", "http://three"),
+        merge("m", "wait_for_all"),
+    ];
+    let join = workflow(nodes, "start>fork fork>one fork>two fork>three one>m two>m three>m");
+    let mut cluster = RuneCluster::new();
+    for (address, millis) in [("http://two", 5_000), ("http://three", 60_000)] {
+        cluster.answer(address, millis, Ok(json!(1)));
+    }
+    for item in 0..4 {
+        cluster.answer(&format!("http://shop/{item}"), 2_000 * (item + 1), Ok(json!(1)));
+    }
+    cluster.start("x", &fan_out(), Some(items(4)));
+    cluster.start("y", &join, None);
+    cluster.run_for(3_000);
+    kept.hold(&cluster.keys).await;
+    let mut rune = Rune::new("test");
+    hear(&mut rune, cluster.published());
+    rune.look(&kept.reader, cluster.now_millis()).await.expect("it looks");
+    let heard = cluster.published().len();
+    cluster.run_for(4_000);
+    hear(&mut rune, &cluster.published()[heard..]);
+    // Redis has one item and one branch, as it was asked; two more items and one more branch were heard of since.
+    assert_eq!(rune.findings(cluster.now_millis()), []);
+    let arrived = |execution: &str, node: &str| {
+        let barrier = rune.barrier(&execution.into(), &node.into()).expect("a join");
+        (barrier.places[0].arrived, barrier.places[0].missing.len(), barrier.verdict.expect("a sentence"))
+    };
+    let on_their_way = "the others are on their way";
+    for (execution, node, expected) in [("x", "a", (3, 1)), ("y", "m", (2, 1))] {
+        let (here, missing, verdict) = arrived(execution, node);
+        assert_eq!((here, missing), expected, "{execution}");
+        assert!(verdict.contains(on_their_way), "{verdict}");
+    }
 }
 
 #[tokio::test]

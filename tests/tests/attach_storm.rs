@@ -70,11 +70,18 @@ async fn it_goes_on_when_the_servers_are_back() {
         servers.rabbit.crash();
         servers
     });
-    looking.until_cluster("the broker is gone", |view| !view.troubles.is_empty()).await;
+    let gone = looking.until_cluster("the broker is gone", |view| !view.troubles.is_empty()).await;
+    let trouble = &gone.troubles[0];
+    assert!(
+        trouble.message.contains("is gone") || trouble.message.contains("nobody listens"),
+        "who was let in knows that it is the right server: {trouble:?}"
+    );
+    assert!(trouble.hint.contains("tried again by itself"), "{trouble:?}");
     let servers = crash.await.expect("started again");
     let view = looking.until_cluster("the broker is back", |view| view.troubles.is_empty()).await;
     let gap = view.gaps.last().expect("what was missed is told");
     assert!(gap.until.is_some() && gap.why.contains("no connection to RabbitMQ"), "{gap:?}");
+    assert!(gap.why.contains("no event is lost"), "of our own workers the log is read: {gap:?}");
     workers.begin("three", &hello(), json!({})).await;
     assert_eq!(looking.until_ended("three").await.summary.phase, ExecutionPhase::Completed);
     looking.0.close().await.expect("closed");
@@ -86,6 +93,10 @@ async fn it_goes_on_when_the_servers_are_back() {
 async fn garbage_and_giants_are_told_and_nothing_more() {
     let servers = Servers::shared();
     let workers = Workers::start(&servers, "odd.").await;
+    // Somebody else's key, with a name that is no text.
+    let client = redis::Client::open(servers.redis.url.as_str()).expect("an address");
+    let mut redis = client.get_multiplexed_async_connection().await.expect("connects");
+    let _: () = redis::cmd("SET").arg(b"odd.\xff\xfe").arg(1).query_async(&mut redis).await.expect("set");
     let looking = Looking::open(Keep::Nowhere).await;
     looking.attach(connection(&servers, "odd."), false).await;
     // Of our own workers only completions are copied; of others everything is.
@@ -101,6 +112,11 @@ async fn garbage_and_giants_are_told_and_nothing_more() {
     let large =
         |view: &protocol::ClusterView| view.gaps.iter().any(|gap| gap.why.contains("larger than 16 MiB"));
     let view = listening.until_cluster("the large one is told", large).await;
+    let families = |view: &protocol::ClusterView| {
+        let families = view.redis.iter().flat_map(|redis| &redis.families);
+        families.into_iter().any(|family| family.pattern.contains("no text"))
+    };
+    looking.until_cluster("names that are no text are passed by", families).await;
     assert_eq!(view.dropped, 2, "one is too large, and of one nothing could be made: {view:?}");
     workers.begin("last", &hello(), json!({})).await;
     assert_eq!(looking.until_ended("last").await.summary.phase, ExecutionPhase::Completed);
@@ -224,6 +240,7 @@ async fn every_shut_door_is_one_sentence() {
         (format!("redis://127.0.0.1:{rabbit}"), "Redis"),
         (format!("redis://{nobody}"), "nobody listens"),
         (format!("redis://ada:wrong@127.0.0.1:{redis}"), "does not let this user in"),
+        (format!("redis://127.0.0.1:{redis}/99"), "no database of that number"),
     ] {
         check(&steps(&looking, &good.0, &redis, "shut.").await, sentence);
     }

@@ -1,26 +1,25 @@
 //! `runeglass attach`: look into a live cluster from a terminal.
 
+mod told;
+
 use std::{
-    collections::{BTreeMap, BTreeSet},
     io::IsTerminal,
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use protocol::{
-    ClusterConnection, ClusterDialect, ClusterView, ExecutionId, ExecutionPhase, Finding, Passwords, Problem,
-    ProblemCode, Request, Response, Update, ViewPatch,
+    ClusterConnection, ClusterDialect, ClusterView, Passwords, ProblemCode, Request, Response, Update,
 };
-use session::{AddressPolicy, Clock, Keep, Options, Session};
+use session::{AddressPolicy, Clock, Keep, Options, Reach, Session};
 
 use crate::{
     cluster::asked_to_stop,
     outcome::{CommandError, Outcome, say, say_json},
-    reach::ReachArguments,
-    terminal::{plain, short},
 };
+use told::Told;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -54,8 +53,9 @@ pub struct AttachArguments {
     /// Leave after so many seconds.
     #[arg(long = "for", value_name = "SECONDS")]
     limit: Option<u64>,
-    #[command(flatten)]
-    reach: ReachArguments,
+    /// Rules for what is hidden before it is shown or kept: {"names": [...], "patterns": [...], "everywhere": true}.
+    #[arg(long, value_name = "FILE")]
+    redact: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -76,14 +76,15 @@ impl DialectChoice {
 }
 
 pub async fn attach(arguments: AttachArguments) -> Result<Outcome, CommandError> {
-    let record = arguments.record.is_some();
+    let record = arguments.record.clone();
     let session = Session::open(Options {
         keep: arguments.record.map_or(Keep::Nowhere, Keep::At),
         folder: None,
         clock: Clock::system(),
         // Whatever else is in the store is left alone.
         recover: false,
-        reach: arguments.reach.reach(AddressPolicy::PublicOnly),
+        // Nothing runs here.
+        reach: Reach { addresses: AddressPolicy::PublicOnly, credentials: None, redaction: arguments.redact },
     })
     .await?;
     let connection = ClusterConnection {
@@ -94,7 +95,7 @@ pub async fn attach(arguments: AttachArguments) -> Result<Outcome, CommandError>
         prefix: arguments.queue_prefix,
         dialect: arguments.dialect.dialect(),
     };
-    let request = Request::Attach { connection, passwords: Passwords::default(), record };
+    let request = Request::Attach { connection, passwords: Passwords::default(), record: record.is_some() };
     let mut updates = session.subscribe();
     let view = match session.call(request).await {
         Ok(Response::Cluster(Some(view))) => view,
@@ -104,8 +105,8 @@ pub async fn attach(arguments: AttachArguments) -> Result<Outcome, CommandError>
         }
         Err(problem) => return Err(problem.into()),
     };
-    let mut told = Told::new(arguments.json);
-    told.begin(&view)?;
+    let mut screen = Screen::new(arguments.json);
+    screen.begin(&view)?;
     let time_is_up = async {
         match arguments.limit {
             Some(seconds) => tokio::time::sleep(Duration::from_secs(seconds)).await,
@@ -120,12 +121,12 @@ pub async fn attach(arguments: AttachArguments) -> Result<Outcome, CommandError>
             () = &mut time_is_up => break,
         };
         for update in news {
-            told.update(update)?;
+            screen.update(&update)?;
         }
     }
     let last = session.cluster().await;
     session.close().await?;
-    told.end(last.as_ref())?;
+    screen.end(last.as_ref(), record.as_deref())?;
     match (arguments.limit, last) {
         (Some(_), Some(view)) if !view.findings.is_empty() || !view.troubles.is_empty() => {
             Ok(Outcome::FailedOrHalted)
@@ -134,20 +135,14 @@ pub async fn attach(arguments: AttachArguments) -> Result<Outcome, CommandError>
     }
 }
 
-/// What was said so far, so that only what is new is said.
-struct Told {
+/// Where lines go: above the one that is always there, if this is a terminal.
+struct Screen {
     json: bool,
+    told: Told,
     bar: Option<ProgressBar>,
-    running: BTreeMap<ExecutionId, String>,
-    ended: usize,
-    findings: BTreeSet<String>,
-    troubles: BTreeSet<String>,
-    dialect: Option<ClusterDialect>,
-    gaps: usize,
-    passed_over: u64,
 }
 
-impl Told {
+impl Screen {
     fn new(json: bool) -> Self {
         let bar = (!json && std::io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::new_spinner();
@@ -157,149 +152,50 @@ impl Told {
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
         });
-        Self {
-            json,
-            bar,
-            running: BTreeMap::new(),
-            ended: 0,
-            findings: BTreeSet::new(),
-            troubles: BTreeSet::new(),
-            dialect: None,
-            gaps: 0,
-            passed_over: 0,
-        }
+        Self { json, told: Told::default(), bar }
     }
 
     fn begin(&mut self, view: &ClusterView) -> Result<(), CommandError> {
         if self.json {
-            return self.line_of(&Update::Cluster(Some(Box::new(view.clone()))));
+            return say_json(&Update::Cluster(Some(Box::new(view.clone()))));
         }
-        self.line(&format!(
-            "LIVE {}: looking, changing nothing; Ctrl-C leaves",
-            plain(&view.connection.name)
-        ))?;
-        self.cluster(view)
-    }
-
-    fn update(&mut self, update: Update) -> Result<(), CommandError> {
-        if self.json {
-            return self.line_of(&update);
-        }
-        match update {
-            Update::Execution(patch) => self.execution(&patch),
-            Update::Cluster(Some(view)) => self.cluster(&view),
-            Update::Trouble(problem) => self.trouble(&problem),
-            Update::Cluster(None) | Update::Workflows(_) | Update::Control => Ok(()),
-        }
-    }
-
-    fn execution(&mut self, patch: &ViewPatch) -> Result<(), CommandError> {
-        let summary = &patch.summary;
-        let (id, title) = (&summary.execution_id, short(&summary.title, 40));
-        let began = summary.ended_at.is_none() && self.running.insert(id.clone(), title.clone()).is_none();
-        if began {
-            let late = summary.observed.as_ref().is_some_and(|observed| observed.joined_late);
-            let late = if late { "  (joined late: its beginning was not seen)" } else { "" };
-            return self.line(&format!("▶ {title}  {id}{late}"));
-        }
-        if summary.ended_at.is_none() {
-            return Ok(());
-        }
-        if self.running.remove(id).is_none() {
-            self.line(&format!("▶ {title}  {id}"))?;
-        }
-        self.ended += 1;
-        let error =
-            summary.error.as_ref().map(|error| format!("  {}", plain(&error.message))).unwrap_or_default();
-        match summary.phase {
-            ExecutionPhase::Completed => self.line(&format!("✓ {title}  {id} completed{error}")),
-            ExecutionPhase::Failed => self.line(&format!("✕ {title}  {id} failed{error}")),
-            ExecutionPhase::Halted => self.line(&format!("■ {title}  {id} halted{error}")),
-            ExecutionPhase::Running => Ok(()),
-        }
-    }
-
-    fn cluster(&mut self, view: &ClusterView) -> Result<(), CommandError> {
-        if view.dialect.is_some() && self.dialect != view.dialect {
-            self.dialect = view.dialect;
-            self.line(match view.dialect {
-                Some(ClusterDialect::Rune) => "· these are workers of the Rune services",
-                Some(ClusterDialect::Runeglass) | None => "· these are workers of Runeglass",
-            })?;
-        }
-        let troubles: BTreeSet<String> =
-            view.troubles.iter().map(|trouble| trouble.message.clone()).collect();
-        for trouble in view.troubles.iter().filter(|trouble| !self.troubles.contains(&trouble.message)) {
-            self.line(&format!("! {}: {}", plain(&trouble.message), plain(&trouble.hint)))?;
-        }
-        for over in self.troubles.difference(&troubles) {
-            self.line(&format!("· over: {}", plain(over)))?;
-        }
-        self.troubles = troubles;
-        let key = |finding: &Finding| {
-            format!("{:?} {:?} {:?} {:?}", finding.rule, finding.execution_id, finding.node_id, finding.since)
-        };
-        let findings: BTreeSet<String> = view.findings.iter().map(key).collect();
-        for finding in view.findings.iter().filter(|finding| !self.findings.contains(&key(finding))) {
-            self.line(&format!("! {}", plain(&finding.sentence)))?;
-            self.line(&format!("  → {}", plain(&finding.advice)))?;
-        }
-        self.findings = findings;
-        for gap in view.gaps.iter().skip(self.gaps) {
-            self.line(&format!("· gap: {}", plain(&gap.why)))?;
-        }
-        self.gaps = view.gaps.len();
-        if view.passed_over > 0 && self.passed_over == 0 {
-            self.line("· there are more executions than can be followed; those that are not are counted, and not listed")?;
-        }
-        self.passed_over = view.passed_over;
-        self.show(view);
-        Ok(())
-    }
-
-    fn show(&self, view: &ClusterView) {
+        let lines = self.told.begin(view);
         if let Some(bar) = &self.bar {
-            let waiting: u64 = view.queues.iter().map(|queue| queue.messages).sum();
-            let redis = view.redis.as_ref().map_or(0, |redis| redis.used_bytes / (1024 * 1024));
-            bar.set_message(format!(
-                "LIVE {} · {} running, {} ended · {waiting} messages waiting · Redis {redis} MiB · {} heard, {} dropped",
-                plain(&view.connection.name),
-                self.running.len(),
-                self.ended,
-                view.heard,
-                view.dropped,
-            ));
+            bar.set_message(self.told.now(view));
         }
+        self.lines(&lines)
     }
 
-    fn trouble(&self, problem: &Problem) -> Result<(), CommandError> {
-        self.line(&format!("! {}: {}", plain(&problem.message), plain(&problem.hint)))
+    fn update(&mut self, update: &Update) -> Result<(), CommandError> {
+        if self.json {
+            return say_json(update);
+        }
+        let lines = self.told.update(update);
+        if let (Some(bar), Update::Cluster(Some(view))) = (&self.bar, update) {
+            bar.set_message(self.told.now(view));
+        }
+        self.lines(&lines)
     }
 
-    fn end(&self, view: Option<&ClusterView>) -> Result<(), CommandError> {
+    fn end(&self, view: Option<&ClusterView>, record: Option<&Path>) -> Result<(), CommandError> {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
-        let Some(view) = view.filter(|_| !self.json) else { return Ok(()) };
-        let mut line = format!("left: {} messages heard, {} dropped", view.heard, view.dropped);
-        line.push_str(&format!(", {} executions ended, {} go on", self.ended, self.running.len()));
-        if view.passed_over > 0 {
-            line.push_str(&format!(", {} not listed: there were too many", view.passed_over));
+        match view.filter(|_| !self.json) {
+            Some(view) => say(&self.told.end(view)),
+            None => return Ok(()),
+        }?;
+        match record.map(Path::display) {
+            Some(store) => say(&format!("kept in {store}: `runeglass find --store {store}` lists it")),
+            None => Ok(()),
         }
-        if !view.findings.is_empty() {
-            line.push_str(&format!(", {} things wrong", view.findings.len()));
-        }
-        say(&line)
     }
 
-    fn line(&self, line: &str) -> Result<(), CommandError> {
+    fn lines(&self, lines: &[String]) -> Result<(), CommandError> {
+        let print = || lines.iter().try_for_each(|line| say(line));
         match &self.bar {
-            Some(bar) => bar.suspend(|| say(line)),
-            None => say(line),
+            Some(bar) if !lines.is_empty() => bar.suspend(print),
+            Some(_) | None => print(),
         }
-    }
-
-    fn line_of(&self, update: &Update) -> Result<(), CommandError> {
-        say_json(update)
     }
 }

@@ -57,6 +57,11 @@ pub trait Dialect: Send {
         News::default()
     }
 
+    /// What happens is read from a log, so that nothing is lost with a message.
+    fn reads_a_log(&self) -> bool {
+        false
+    }
+
     /// Which messages are worth a copy: every copy is work for the broker.
     fn wants(&self) -> &'static [&'static str] {
         EVERYTHING

@@ -12,6 +12,8 @@ const PIECE: Millis = 5_000;
 const QUIET: Millis = 1_000;
 
 const DISCONNECTED: &str = "there was no connection to RabbitMQ; what was sent then was not heard";
+const DISCONNECTED_FROM_A_LOG: &str =
+    "there was no connection to RabbitMQ; no event is lost, because the log of the workers is read";
 const TOO_FAST: &str = "messages came faster than this machine could take them in";
 const TOO_LARGE: &str = "a message was larger than 16 MiB and was passed over";
 const OVERFLOWED: &str = "our queue was full, so the broker has dropped copies; how many is not known";
@@ -32,9 +34,11 @@ impl Gaps {
         self.listed.iter().cloned().collect()
     }
 
-    pub fn connected(&mut self, connected: bool, now: Millis) {
+    /// `is_logged`: what happens meanwhile is read elsewhere.
+    pub fn connected(&mut self, connected: bool, is_logged: bool, now: Millis) {
         if self.was_connected && !connected {
-            self.push(Gap { from: now, until: None, dropped: 0, why: DISCONNECTED.to_owned() });
+            let why = if is_logged { DISCONNECTED_FROM_A_LOG } else { DISCONNECTED };
+            self.push(Gap { from: now, until: None, dropped: 0, why: why.to_owned() });
         }
         if connected && let Some(open) = self.listed.iter_mut().rev().find(|gap| gap.until.is_none()) {
             open.until = Some(now);
@@ -67,7 +71,7 @@ impl Gaps {
     pub fn take_over(&mut self, now: Millis) -> Vec<Gap> {
         let is_over = |gap: &mut Gap| {
             now - gap.from >= PIECE
-                || gap.why == DISCONNECTED
+                || [DISCONNECTED, DISCONNECTED_FROM_A_LOG].contains(&gap.why.as_str())
                 || gap.until.is_some_and(|until| now - until >= QUIET)
         };
         self.untold.extract_if(.., is_over).collect()
@@ -120,17 +124,20 @@ mod tests {
     #[test]
     fn a_lost_connection_is_a_gap_until_it_is_back() {
         let mut gaps = Gaps::default();
-        gaps.connected(false, 0);
-        gaps.connected(true, 100);
+        gaps.connected(false, false, 0);
+        gaps.connected(true, false, 100);
         assert!(gaps.listed().is_empty(), "before the first connection there is nothing to miss");
-        gaps.connected(false, 1_000);
-        gaps.connected(false, 2_000);
+        gaps.connected(false, false, 1_000);
+        gaps.connected(false, false, 2_000);
         assert_eq!(gaps.listed()[0].until, None);
         assert!(gaps.take_over(2_500).is_empty(), "it is not over");
-        gaps.connected(true, 3_000);
+        gaps.connected(true, false, 3_000);
         let told = gaps.take_over(3_000);
         assert_eq!((told[0].from, told[0].until), (1_000, Some(3_000)));
         assert_eq!(gaps.listed(), told);
+        assert!(told[0].why.contains("was not heard"), "{told:?}");
+        gaps.connected(false, true, 4_000);
+        assert!(gaps.listed()[1].why.contains("no event is lost"), "{:?}", gaps.listed());
     }
 
     #[test]

@@ -36,7 +36,6 @@ const WAITING: usize = 8;
 const KEPT_UNTIL_KNOWN: usize = 2_000;
 
 const STEP_EVERY: Duration = Duration::from_millis(50);
-const ROUND_EVERY: Duration = Duration::from_secs(60);
 const VIEW_EVERY: Duration = Duration::from_millis(250);
 const WEIGH_EVERY: Duration = Duration::from_secs(5);
 /// How often is looked for what is wrong; less often where that takes long, so that there is time for everything else.
@@ -228,7 +227,7 @@ impl Looker {
                 self.speaker.as_ref().map_or(VIEW_EVERY, Dialect::pace)
             }
             Err(error) => {
-                self.redis_problem = Some(trouble::problem(&error));
+                self.redis_problem = Some(trouble::while_attached(&error));
                 let pause = self.pause;
                 self.pause = (pause * 2).min(LONGEST_PAUSE);
                 pause
@@ -344,14 +343,14 @@ impl Looker {
     async fn step(&mut self) -> Duration {
         let Some(reader) = self.reader.clone() else { return LONGEST_PAUSE };
         match self.walk.step(&reader, &self.prefix).await {
-            Ok((keys, over)) => {
+            Ok((keys, rest)) => {
                 if self.speaker.is_none() {
                     self.recognise(detect::by_names(&keys, &self.prefix)).await;
                 }
                 if let Some(speaker) = &mut self.speaker {
                     speaker.found(&keys);
                 }
-                if over { ROUND_EVERY } else { STEP_EVERY }
+                rest.unwrap_or(STEP_EVERY)
             }
             Err(error) => {
                 tracing::debug!(%error, "a step through Redis came to nothing");
@@ -375,7 +374,8 @@ impl Looker {
 
     async fn hear_of_queues(&mut self, hearing: &Hearing) {
         let now = self.moment();
-        self.gaps.connected(hearing.connected, now);
+        let is_logged = self.speaker.as_ref().is_some_and(Dialect::reads_a_log);
+        self.gaps.connected(hearing.connected, is_logged, now);
         self.listening_since = hearing.connected.then(|| self.listening_since.unwrap_or(now));
         if hearing.overflowed {
             self.gaps.overflowed(now);
@@ -423,7 +423,9 @@ impl Looker {
             connection: before.connection.clone(),
             since: before.since,
             capabilities: before.capabilities.clone(),
+            // Whoever keeps what is seen says so.
             recording: before.recording,
+            forgotten: before.forgotten,
             dialect: speaker.map(Speaker::dialect),
             troubles,
             queues: self.queues.values().map(|(queue, _)| queue.clone()).collect(),
@@ -459,6 +461,7 @@ fn empty(address: &Address, now: Millis) -> ClusterView {
         dropped: 0,
         gaps: Vec::new(),
         passed_over: 0,
+        forgotten: 0,
         recording: false,
         capabilities: capabilities(),
     }

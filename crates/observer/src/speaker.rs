@@ -65,6 +65,10 @@ impl Dialect for Speaker {
         pass!(self, it => it.wants())
     }
 
+    fn reads_a_log(&self) -> bool {
+        pass!(self, it => it.reads_a_log())
+    }
+
     fn pace(&self) -> Duration {
         pass!(self, it => it.pace())
     }

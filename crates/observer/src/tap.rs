@@ -89,7 +89,7 @@ pub async fn is_closed(closed: &mut watch::Receiver<bool>) {
 impl Tap {
     /// Listens until it is closed.
     pub async fn listen(mut self, inbox: mpsc::Sender<Arrived>) {
-        let mut pause = FIRST_PAUSE;
+        let (mut pause, mut was_let_in) = (FIRST_PAUSE, false);
         let room = Arc::new(Semaphore::new(INBOX_BYTES));
         loop {
             let mut closed = self.closed.clone();
@@ -97,12 +97,12 @@ impl Tap {
                 listened = self.listen_once(&inbox, &room) => listened,
                 () = is_closed(&mut closed) => return,
             };
-            let was_connected = self.hearing.borrow().connected;
-            if was_connected {
-                pause = FIRST_PAUSE;
+            if self.hearing.borrow().connected {
+                (pause, was_let_in) = (FIRST_PAUSE, true);
             }
             let problem = match listened {
                 Ok(()) => return,
+                Err(error) if was_let_in => trouble::while_attached(&error),
                 Err(error) => trouble::problem(&error),
             };
             tracing::warn!(?pause, "{}; trying again", problem.message);

@@ -19,13 +19,40 @@ pub fn problem(error: &ObserverError) -> Problem {
         ObserverError::Redis(error) => from_redis(error),
         ObserverError::Silent(who) => unreachable(
             format!("{who} does not answer in time"),
-            "check host and port, and that a firewall lets you through; it may also be another kind of server",
+            "check host, port and firewall; a server of another kind, or TLS on one side only, is silent too",
         ),
         ObserverError::Odd(why) => Problem::new(
             ProblemCode::Infrastructure,
             format!("Redis holds something unexpected: {why}"),
             "somebody else may use the same keys; check --queue-prefix and the number of the database",
         ),
+    }
+}
+
+/// What goes wrong once somebody was let in: that is told by who is gone, and that nobody has to do anything to go on.
+pub fn while_attached(error: &ObserverError) -> Problem {
+    let problem = match error {
+        ObserverError::Broker(error) if is_cut(error.kind()) => unreachable(
+            "the connection to RabbitMQ is gone",
+            "see whether the server runs and the network is up",
+        ),
+        ObserverError::Broker(_)
+        | ObserverError::Redis(_)
+        | ObserverError::Silent(_)
+        | ObserverError::Odd(_) => problem(error),
+    };
+    Problem { hint: format!("{}; it is tried again by itself", problem.hint), ..problem }
+}
+
+/// Nothing was said that tells more.
+fn is_cut(kind: &ErrorKind) -> bool {
+    match kind {
+        ErrorKind::IOError(why) => from_io("RabbitMQ", why).is_none(),
+        ErrorKind::ParsingError(_)
+        | ErrorKind::MissingHeartbeatError
+        | ErrorKind::InvalidConnectionState(_)
+        | ErrorKind::InvalidChannelState(..) => true,
+        _ => false,
     }
 }
 
@@ -38,11 +65,9 @@ fn from_broker(error: &lapin::Error) -> Problem {
         ErrorKind::ProtocolError(said) => refused(said.get_id(), said.get_message().as_str()),
         ErrorKind::ParsingError(_) | ErrorKind::InvalidProtocolVersion(_) => not_amqp(),
         ErrorKind::IOError(why) => from_io("RabbitMQ", why).unwrap_or_else(not_amqp),
-        ErrorKind::MissingHeartbeatError => {
-            unreachable("RabbitMQ has fallen silent", "check the network; the observer keeps trying")
-        }
+        ErrorKind::MissingHeartbeatError => unreachable("RabbitMQ has fallen silent", "check the network"),
         ErrorKind::InvalidConnectionState(_) | ErrorKind::InvalidChannelState(..) => {
-            unreachable("the connection to RabbitMQ is gone", "the observer keeps trying")
+            unreachable("the connection to RabbitMQ is gone", "see whether the server runs")
         }
         _ => unreachable(format!("RabbitMQ: {error}"), "check the address, and that the server runs"),
     }
@@ -63,7 +88,8 @@ fn refused(code: u16, said: &str) -> Problem {
         }
         ACCESS_REFUSED => unreachable(
             format!("the user lacks a permission: {}", without_code(said)),
-            "an observer needs configure and write on ^amq\\.gen.*$, read on ^(amq\\.gen.*|PREFIXworkflows)$",
+            "an observer needs configure and write on ^amq\\.gen.*$, read on ^(amq\\.gen.*|workflows)$, with the prefix in \
+             front of workflows where there is one",
         ),
         NOT_ALLOWED => unreachable(
             format!("there is no such virtual host, or this user may not enter it: {}", without_code(said)),
@@ -142,7 +168,13 @@ fn from_redis(error: &redis::RedisError) -> Problem {
         Some("NOPERM") => {
             return unreachable(
                 format!("the Redis user lacks a permission: {}", error.detail().unwrap_or(&text)),
-                "see crates/observer/README.md for what an observer reads",
+                "give it these: ~* -@all +@connection +@read +info +time -keys",
+            );
+        }
+        _ if text.contains("switch database") || text.contains("DB index") => {
+            return unreachable(
+                "Redis has no database of that number",
+                "it is the last part of the address, such as redis://host:6379/0",
             );
         }
         Some("LOADING") => return unreachable("Redis is starting", "it will answer in a while"),

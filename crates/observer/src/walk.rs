@@ -1,7 +1,7 @@
 //! A slow walk through Redis, a few keys at a time: which families of keys there are, how much memory they take, and
 //! whether they would ever go away. A round never ends in a hurry, and the next one begins a while later.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use protocol::{KeyFamily, RedisView};
 
@@ -11,16 +11,23 @@ use crate::{ObserverError, Read, Reader, reader::NOTHING};
 const STEP: usize = 100;
 /// Keys of a step that are measured.
 const MEASURED: usize = 4;
+/// A round of so few steps is soon taken again: what has just begun is seen in time.
+const SHORT_ROUND: u32 = 20;
+const REST: Duration = Duration::from_secs(60);
+const SHORT_REST: Duration = Duration::from_secs(10);
 /// Families that are told of; a server that others use too may hold anything.
 const MOST_FAMILIES: usize = 40;
+/// Others may name their keys with any bytes.
+const NOT_TEXT: &str = "(names that are no text)";
 
 #[derive(Default)]
 pub struct Walk {
     cursor: u64,
+    /// Steps of this round.
+    steps: u32,
     round: BTreeMap<String, Tally>,
     /// What the last whole round has found.
     found: Option<Vec<KeyFamily>>,
-    pub rounds: u64,
     version: String,
     used_bytes: u64,
 }
@@ -34,19 +41,19 @@ struct Tally {
 }
 
 impl Walk {
-    /// One step; returns the keys it came by, and whether a round is over.
+    /// One step; returns the keys it came by, and how long to rest where a round is over.
     pub async fn step(
         &mut self,
         reader: &Reader,
         prefix: &str,
-    ) -> Result<(Vec<String>, bool), ObserverError> {
+    ) -> Result<(Vec<String>, Option<Duration>), ObserverError> {
         let pattern = format!("{}*", escaped(prefix));
         let arguments =
             [self.cursor.to_string(), "MATCH".to_owned(), pattern, "COUNT".to_owned(), STEP.to_string()];
-        let (cursor, keys): (String, Vec<String>) = reader.ask(Read::Scan, &arguments[..]).await?;
+        let (cursor, keys): (String, Vec<Vec<u8>>) = reader.ask(Read::Scan, &arguments[..]).await?;
         let mut measured = 0;
         for key in &keys {
-            let name = family(prefix, key);
+            let name = std::str::from_utf8(key).map_or(NOT_TEXT.to_owned(), |key| family(prefix, key));
             if !self.round.contains_key(&name) && self.round.len() >= MOST_FAMILIES {
                 continue;
             }
@@ -60,12 +67,14 @@ impl Walk {
         }
         self.cursor =
             cursor.parse().map_err(|_| ObserverError::Odd("a cursor that is no number".to_owned()))?;
-        let over = self.cursor == 0;
-        if over {
+        self.steps += 1;
+        let rest = (self.cursor == 0).then(|| {
             self.found = Some(told(&std::mem::take(&mut self.round)));
-            self.rounds += 1;
-        }
-        Ok((keys, over))
+            let steps = std::mem::take(&mut self.steps);
+            if steps <= SHORT_ROUND { SHORT_REST } else { REST }
+        });
+        let names = keys.into_iter().filter_map(|key| String::from_utf8(key).ok()).collect();
+        Ok((names, rest))
     }
 
     /// What the server says about itself. Where it may not tell, it is not told.
@@ -88,7 +97,7 @@ impl Walk {
 }
 
 impl Tally {
-    async fn measure(&mut self, reader: &Reader, key: &str) -> Result<(), ObserverError> {
+    async fn measure(&mut self, reader: &Reader, key: &[u8]) -> Result<(), ObserverError> {
         // Both are absent where the key has gone since.
         let bytes: Option<u64> = reader.ask(Read::MemoryUsage, key).await?;
         let life: i64 = reader.ask(Read::Ttl, key).await?;

@@ -91,6 +91,9 @@ pub struct ClusterView {
     /// Executions that are there and not followed, because there are too many.
     #[ts(type = "number")]
     pub passed_over: u64,
+    /// Executions that have ended and are no longer kept here: there were many, and nobody records them.
+    #[ts(type = "number")]
+    pub forgotten: u64,
     pub recording: bool,
     /// Everything that this attachment is able to say to the cluster.
     pub capabilities: Vec<String>,
@@ -192,12 +195,22 @@ pub struct Finding {
     pub node_id: Option<NodeId>,
     #[ts(optional = nullable)]
     pub key: Option<LineageKey>,
+    #[ts(optional = nullable)]
+    pub queue: Option<String>,
     /// One sentence.
     pub sentence: String,
     /// What it was told by: keys, counts, messages.
     pub evidence: Vec<String>,
     /// What to do about it.
     pub advice: String,
+}
+
+impl Finding {
+    /// Tells findings apart: their sentences change with time.
+    pub fn identity(&self) -> String {
+        let Self { rule, execution_id, node_id, key, queue, .. } = self;
+        format!("{rule:?} {execution_id:?} {node_id:?} {key:?} {queue:?}")
+    }
 }
 
 /// Where an execution was looked at, if it is not one of ours.

@@ -283,6 +283,8 @@ pub enum Update {
     Control,
     /// The attached cluster has changed; `null` once there is none.
     Cluster(Option<Box<ClusterView>>),
+    /// These executions are not kept any more.
+    Forgotten(Vec<ExecutionId>),
     /// Something is wrong that no request asked about, such as a full disk.
     Trouble(Problem),
 }

@@ -6,7 +6,7 @@ mod chain;
 
 use std::os::unix::fs::PermissionsExt;
 
-use protocol::{Event, ExecutionPhase};
+use protocol::{Event, ExecutionPhase, Search};
 use runeglass_recording::{Access, Ledger, Store, StoreError, node_detail};
 use serde_json::json;
 
@@ -77,6 +77,26 @@ async fn what_was_seen_is_kept_or_goes_without_being_named() {
     store.keep_observed(false).await.unwrap();
     assert_eq!(store.remove_passing().await.unwrap(), ["c".into()]);
     assert_eq!(ids(&store).await, ["ours", "b"]);
+}
+
+#[tokio::test]
+async fn what_goes_takes_its_words_along_and_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("store.db"), Access::Write).await.unwrap();
+    for (id, word) in [("a", "apple"), ("b", "banana")] {
+        store.append(&execution(id, 2, &json!({ "text": word }))).await.unwrap();
+    }
+    let found = async |word: &str, budget: u64| {
+        let search = Search { words: Some(word.to_owned()), ..Search::default() };
+        let found = store.search(&search, budget).await.unwrap();
+        (found.hits.len(), found.unindexed.events)
+    };
+    assert!(found("apple", 1_000).await.0 > 0 && found("banana", 0).await.0 > 0);
+    store.remove(&["a".into()]).await.unwrap();
+    assert_eq!(found("apple", 0).await, (0, 0));
+    let (hits, unindexed) = found("banana", 0).await;
+    assert!(hits > 0, "what is left is found");
+    assert_eq!(unindexed, 0, "and is not gathered again");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 //! as much as has happened since the last one.
 
 use std::{
-    collections::HashSet,
+    collections::{HashSet, VecDeque},
     sync::{Arc, Mutex as Lock, PoisonError},
 };
 
@@ -17,6 +17,8 @@ use crate::{
 
 /// More than this many executions are not looked at at once; the one that was looked at least lately is forgotten.
 const KEPT: usize = 4;
+/// Executions that count as open: those that somebody has asked for last.
+const OPEN: usize = 16;
 /// Events of a recording that is worth preparing for travels.
 const LONG: u64 = 5_000;
 
@@ -48,17 +50,34 @@ pub struct Insights {
     kept: Mutex<Vec<Insight>>,
     /// The one that was looked at in its past. Who goes forward goes on from there.
     past: Mutex<Option<Insight>>,
+    /// The one that was asked for last stands last.
+    open: Lock<VecDeque<ExecutionId>>,
 }
 
 impl Insights {
     pub fn new(store: Arc<Store>) -> Self {
-        Self { store, kept: Mutex::new(Vec::new()), past: Mutex::new(None) }
+        Self { store, kept: Mutex::new(Vec::new()), past: Mutex::new(None), open: Lock::default() }
     }
 
     /// These are told anew from their beginning: what was made of them before counts no longer.
     pub async fn forget(&self, executions: &[ExecutionId]) {
         self.kept.lock().await.retain(|insight| !executions.contains(insight.execution_id()));
         self.past.lock().await.take_if(|insight| executions.contains(insight.execution_id()));
+    }
+
+    /// Somebody looks at it.
+    pub fn note_open(&self, id: &ExecutionId) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|known| known != id);
+        open.push_back(id.clone());
+        if open.len() > OPEN {
+            open.pop_front();
+        }
+    }
+
+    /// Those that somebody has looked at last.
+    pub fn open(&self) -> Vec<ExecutionId> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
     /// Asks about an execution as it is now, or as it was after some of its events.
@@ -68,6 +87,7 @@ impl Insights {
         at: Option<u64>,
         question: impl FnOnce(&Insight) -> T + Send,
     ) -> Result<T, Problem> {
+        self.note_open(id);
         match at {
             Some(position) => self.ask_past(id, position, question).await,
             None => self.ask_now(id, question).await,

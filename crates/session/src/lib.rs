@@ -319,7 +319,11 @@ impl Session {
         loop {
             let trouble = subscription.next().await.into_iter().find_map(|update| match update {
                 Update::Trouble(problem) => Some(problem),
-                Update::Workflows(_) | Update::Execution(_) | Update::Control | Update::Cluster(_) => None,
+                Update::Workflows(_)
+                | Update::Execution(_)
+                | Update::Control
+                | Update::Cluster(_)
+                | Update::Forgotten(_) => None,
             });
             if let Some(problem) = trouble {
                 return problem;
@@ -434,6 +438,7 @@ impl Session {
     }
 
     async fn execution(&self, id: &ExecutionId) -> Result<ExecutionView, Problem> {
+        self.insights.note_open(id);
         if let Some(view) = self.live.view(id) {
             return Ok(view);
         }

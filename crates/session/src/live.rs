@@ -54,6 +54,7 @@ struct Pending {
     control: bool,
     /// Absent where nothing has changed.
     cluster: Option<Option<Box<ClusterView>>>,
+    forgotten: Vec<ExecutionId>,
     trouble: Option<Problem>,
 }
 
@@ -170,6 +171,17 @@ impl Live {
         timers.retain(|id, _| folds.contains_key(id));
     }
 
+    /// These are not kept any more. What was to be said of them before is said no more.
+    pub fn forget(&self, executions: &[ExecutionId]) {
+        if executions.is_empty() {
+            return;
+        }
+        self.lock().tell(|pending| {
+            executions.iter().for_each(|id| drop(pending.executions.remove(id)));
+            pending.forgotten.extend_from_slice(executions);
+        });
+    }
+
     pub fn cluster_changed(&self, view: Option<ClusterView>) {
         let view = view.map(Box::new);
         self.lock().tell(|pending| pending.cluster = Some(view.clone()));
@@ -279,7 +291,16 @@ impl Outbox {
         let control = pending.control.then_some(Update::Control);
         let cluster = pending.cluster.map(Update::Cluster);
         let trouble = pending.trouble.map(Update::Trouble);
-        workflows.into_iter().chain(executions).chain(control).chain(cluster).chain(trouble).collect()
+        // In front of what begins anew.
+        let forgotten = Some(pending.forgotten).filter(|gone| !gone.is_empty()).map(Update::Forgotten);
+        workflows
+            .into_iter()
+            .chain(forgotten)
+            .chain(executions)
+            .chain(control)
+            .chain(cluster)
+            .chain(trouble)
+            .collect()
     }
 }
 

@@ -21,7 +21,7 @@ export function ClusterPanel(): ReactElement {
       </EmptyState>
     );
   }
-  const { capabilities, findings, gaps, passed_over, queues, redis, troubles, workers } = cluster;
+  const { capabilities, findings, forgotten, gaps, passed_over, queues, redis, troubles } = cluster;
   return (
     <div role="region" aria-label="Cluster" className="cluster-panel" data-testid="cluster-panel" tabIndex={0}>
       <div className="cluster-columns">
@@ -45,10 +45,15 @@ export function ClusterPanel(): ReactElement {
             </ul>
           </Part>
           {passed_over > 0 && <p className="cluster-dim cluster-line">{plural(passed_over, 'execution')} there are not followed: there are too many.</p>}
+          {forgotten > 0 && (
+            <p className="cluster-dim cluster-line" data-testid="forgotten">
+              {plural(forgotten, 'execution')} that had ended {forgotten === 1 ? 'is' : 'are'} no longer kept here, the oldest first. Record keeps all that comes.
+            </p>
+          )}
         </div>
         <div className="cluster-column">
           <Queues queues={queues} />
-          <Workers workers={workers} />
+          <Workers cluster={cluster} />
           <RedisMemory redis={redis} />
           <details className="cluster-part cluster-sheet">
             <summary>Everything this attachment can say to the cluster</summary>

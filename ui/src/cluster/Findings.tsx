@@ -1,12 +1,12 @@
 import type { ReactElement } from 'react';
 import type { Finding } from '../generated/protocol';
 import { asSentence } from '../shared/errorWords';
-import { formatMoment, formatRelative } from '../shared/format';
+import { formatMoment, formatRelative, shortId } from '../shared/format';
 import { Icon } from '../shared/icons';
 import { moveFocus } from '../shared/roving';
 import { useNow } from '../shared/useNow';
 import { openExecution } from '../state/actions';
-import { selectNode } from '../state/store';
+import { selectNode, useStore } from '../state/store';
 import { RULE_WORDS } from './words';
 
 export function Findings({ findings }: { findings: Finding[] }): ReactElement {
@@ -21,7 +21,7 @@ export function Findings({ findings }: { findings: Finding[] }): ReactElement {
       )}
       <ul data-testid="findings" onKeyDown={moveFocus}>
         {findings.map((finding, at) => (
-          <li key={`${finding.rule} ${finding.execution_id ?? ''} ${finding.node_id ?? ''} ${finding.key ?? ''} ${finding.sentence}`} className="finding">
+          <li key={identityOf(finding)} className="finding">
             <Row finding={finding} tabStop={at === 0} />
           </li>
         ))}
@@ -34,9 +34,12 @@ function Row({ finding, tabStop }: { finding: Finding; tabStop: boolean }): Reac
   const { rule, since, execution_id, sentence, advice, evidence } = finding;
   const head = (
     <>
-      <span className="finding-rule">
-        <Icon name="warning" size={14} />
-        {RULE_WORDS[rule]}
+      <span className="finding-place">
+        <span className="finding-rule">
+          <Icon name="warning" size={14} />
+          {RULE_WORDS[rule]}
+        </span>
+        {execution_id && <Execution id={execution_id} />}
       </span>
       <span className="finding-sentence">{whole(sentence)}</span>
       <Since since={since} />
@@ -66,6 +69,17 @@ function Row({ finding, tabStop }: { finding: Finding; tabStop: boolean }): Reac
   );
 }
 
+/** Which one it is about: sentences name nodes, and many executions have the same. */
+function Execution({ id }: { id: string }): ReactElement {
+  const title = useStore((state) => state.executions.find((each) => each.execution_id === id)?.title);
+  return (
+    <span className="cluster-dim finding-of" title={id}>
+      {title !== undefined && `${title} · `}
+      <code>{shortId(id)}</code>
+    </span>
+  );
+}
+
 function Since({ since }: { since: number }): ReactElement {
   const now = useNow();
   return (
@@ -73,6 +87,11 @@ function Since({ since }: { since: number }): ReactElement {
       {formatRelative(since, now)}
     </time>
   );
+}
+
+/** What is open or has the focus stays so, although sentences change with time. */
+function identityOf({ rule, execution_id, node_id, key, queue }: Finding): string {
+  return JSON.stringify([rule, execution_id ?? null, node_id ?? null, key ?? null, queue ?? null]);
 }
 
 async function show({ execution_id, node_id }: Finding): Promise<void> {

@@ -1,15 +1,17 @@
 import type { ReactElement } from 'react';
-import type { WorkerView } from '../generated/protocol';
+import type { ClusterView } from '../generated/protocol';
 import { formatMoment, formatRelative, plural } from '../shared/format';
 import { useNow } from '../shared/useNow';
+import { workerWords } from './words';
 
-export function Workers({ workers }: { workers: WorkerView[] }): ReactElement {
+export function Workers({ cluster }: { cluster: ClusterView }): ReactElement {
+  const { workers } = cluster;
   const now = useNow();
   return (
     <section className="cluster-part" aria-label="Workers">
       <h3>Workers</h3>
       {workers.length === 0 ? (
-        <p className="cluster-none">Workers appear here as soon as something is heard of them.</p>
+        <p className="cluster-none">{workerWords(cluster)}</p>
       ) : (
         <table className="cluster-table">
           <thead>

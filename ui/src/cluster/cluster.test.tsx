@@ -1,9 +1,9 @@
-import { fireEvent, render, screen, waitFor } from '@testing-library/react';
+import { act, fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Finding } from '../generated/protocol';
 import * as actions from '../state/actions';
 import { INITIAL_STATE, useStore } from '../state/store';
-import { cluster } from '../testing/fixtures';
+import { cluster, summary } from '../testing/fixtures';
 import { ClusterPanel } from './ClusterPanel';
 import { LiveBanner } from './LiveBanner';
 
@@ -67,16 +67,34 @@ describe('ClusterPanel', () => {
     for (const words of ['Nothing is stuck', 'appear here after the first look', 'Redis: GET, SCAN']) expect(text).toContain(words);
   });
 
+  it('says that what has ended is no longer kept, and how to keep it', () => {
+    useStore.setState({ cluster: cluster({ forgotten: 501 }) });
+    render(<ClusterPanel />);
+    expect(screen.getByTestId('forgotten').textContent).toBe('501 executions that had ended are no longer kept here, the oldest first. Record keeps all that comes.');
+  });
+
   it('puts what is wrong first and leads to it', async () => {
-    useStore.setState({ cluster: cluster({ findings: [STUCK] }) });
+    useStore.setState({ cluster: cluster({ findings: [STUCK] }), executions: [summary({ execution_id: 'x1', title: 'Order' })] });
     render(<ClusterPanel />);
     const [finding] = screen.getByTestId('findings').children;
-    for (const words of ['Join cannot open', 'The join “All” waits', 'Run the execution again.', 'exec:x1:all:count']) {
+    for (const words of ['Order · x1', 'Join cannot open', 'The join “All” waits', 'Run the execution again.', 'exec:x1:all:count']) {
       expect(finding?.textContent).toContain(words);
     }
     fireEvent.click(screen.getByText(/The join “All”/));
     await waitFor(() => expect(useStore.getState().selectedNode).toBe('all'));
     expect(actions.openExecution).toHaveBeenCalledWith('x1');
+  });
+
+  it('leaves open what somebody reads while the sentence goes on with time', () => {
+    const slow: Finding = { ...STUCK, rule: 'slow_item', key: 'each=6', sentence: 'Fetch runs for 60 s, where others took 1 s.' };
+    useStore.setState({ cluster: cluster({ findings: [slow] }) });
+    render(<ClusterPanel />);
+    const evidence = screen.getByTestId('findings').querySelector('details');
+    if (evidence) evidence.open = true;
+    screen.getByText(/runs for 60 s/).closest('button')?.focus();
+    act(() => useStore.setState({ cluster: cluster({ findings: [{ ...slow, sentence: 'Fetch runs for 61 s, where others took 1 s.' }] }) }));
+    expect(screen.getByTestId('findings').querySelector('details')?.open).toBe(true);
+    expect(document.activeElement?.textContent).toContain('runs for 61 s');
   });
 
   it('tells queues, workers and memory in numbers and words', () => {

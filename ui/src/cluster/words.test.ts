@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { gapWords } from '../shared/gapWords';
 import { cluster } from '../testing/fixtures';
-import { growthWords, heardWords } from './words';
+import { growthWords, heardWords, workerWords } from './words';
 
 const queue = (growth: number, messages = 5): Parameters<typeof growthWords>[0] => ({ name: 'q', messages, consumers: 1, growth });
 
@@ -30,5 +30,16 @@ describe('heardWords', () => {
     expect(heardWords(cluster({ dialect: 'rune', heard: 1_234, dropped: 0 }))).toBe('1,234 messages heard');
     expect(heardWords(cluster({ dialect: 'rune', heard: 1_234, dropped: 7 }))).toBe('1,234 messages heard, 7 messages were not seen');
     expect(heardWords(cluster({ dialect: 'rune', heard: 1_234, dropped: 1 }))).toBe('1,234 messages heard, 1 message was not seen');
+  });
+});
+
+describe('workerWords', () => {
+  it('says what can be told of workers that have no name', () => {
+    const work = (consumers: number) => cluster({ dialect: 'rune', queues: [{ name: 'workflow.execution', messages: 0, consumers, growth: 0 }] });
+    expect(workerWords(work(2))).toBe('2 consumers take work from workflow.execution. Rune services do not say which worker does what.');
+    expect(workerWords(work(1))).toContain('1 consumer takes work');
+    expect(workerWords(work(0))).toBe('Nobody takes work from workflow.execution.');
+    expect(workerWords(cluster({ dialect: 'rune' }))).toContain('was not seen yet');
+    expect(workerWords(cluster({ dialect: 'runeglass' }))).toContain('appear here');
   });
 });

@@ -48,3 +48,15 @@ export function heardWords({ dialect, heard, dropped }: ClusterView): string {
   const source = dialect === 'runeglass' ? 'their log is followed' : `${plural(heard, 'message')} heard`;
   return dropped === 0 ? source : `${source}, ${unseenWords(dropped)}`;
 }
+
+/** The queue that all work goes through, behind a prefix where there is one. */
+const WORK = 'workflow.execution';
+
+/** Where nothing names a worker. Messages of the Rune services never do: there are as many as take work. */
+export function workerWords({ dialect, queues }: ClusterView): string {
+  if (dialect !== 'rune') return 'Workers appear here as soon as something is heard of them.';
+  const work = queues.find(({ name }) => name.endsWith(WORK));
+  if (!work) return 'Rune services do not say which worker does what, and the queue of work was not seen yet.';
+  if (work.consumers === 0) return `Nobody takes work from ${work.name}.`;
+  return `${plural(work.consumers, 'consumer')} ${work.consumers === 1 ? 'takes' : 'take'} work from ${work.name}. Rune services do not say which worker does what.`;
+}

@@ -1,4 +1,4 @@
-import { fireEvent, render, screen } from '@testing-library/react';
+import { act, fireEvent, render, screen } from '@testing-library/react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ExplanationView, Request } from '../generated/protocol';
 import { connect } from '../state/actions';
@@ -57,6 +57,16 @@ describe('Explain', () => {
     expect(useStore.getState().selectedNode).toBe('greet');
   });
 
+  it('names a join that the graph beside it shows, before its reasons are known', async () => {
+    call.mockImplementation(async () => ({ type: 'explanation', data: { ...WHOLE, waiting: [] } }));
+    const all = (arrived: number) => view({ nodes: { say: nodeView('waiting_barrier', { progress: { arrived, expected: 120 } }) } });
+    useStore.setState({ open: { type: 'execution', executionId: 'x1', view: all(20) } });
+    render(<Explain nodeId={null} lineageKey={null} />);
+    expect((await screen.findByTestId('why-waiting')).textContent).toBe('say has 20 of 120.');
+    act(() => useStore.setState({ open: { type: 'execution', executionId: 'x1', view: all(21) } }));
+    expect(screen.getByTestId('why-waiting').textContent).toBe('say has 21 of 120.');
+  });
+
   it('shows the way that took longest in the graph, and lets go of it', async () => {
     render(<Explain nodeId={null} lineageKey={null} />);
     fireEvent.click(await screen.findByTestId('show-way'));
@@ -99,11 +109,11 @@ describe('a node that has not run', () => {
   const story = { node_id: 'say', firings: 0, failed: 0, firing: null, not_run: [waits] };
 
   it('is called it, and not by its id', () => {
-    expect(storyOf(story, { ...STORY, waiting: [] }, null)).toEqual([['It has not run yet: nothing has reached it.']]);
+    expect(storyOf(story, { ...STORY, waiting: [] }, null, null)).toEqual([['It has not run yet: nothing has reached it.']]);
   });
 
   it('says what it lacks where something has reached it', () => {
-    const [told, ...more] = storyOf(story, WHOLE, null);
+    const [told, ...more] = storyOf(story, WHOLE, null, null);
     expect(told?.[0]).toEqual({ node: 'say' });
     expect(more).toEqual([]);
   });
@@ -122,6 +132,14 @@ describe('sentences', () => {
     const until = new Date(60_000).toTimeString().slice(0, 8);
     expect(words.map((word) => (typeof word === 'object' && 'node' in word ? `<${word.node}>` : word)).join('')).toBe(
       `<say> has 1 of 2: the branch from <greet> rests in <rest> until ${until}.`,
+    );
+  });
+
+  it('name a lost branch so too', () => {
+    const missing = [{ what: 'edge c from greet', whereabouts: { state: 'lost' as const } }];
+    const words = waitingSentence({ node_id: 'say', key: '', arrived: 1, expected: 2, missing, more: 0 });
+    expect(words.map((word) => (typeof word === 'object' && 'node' in word ? `<${word.node}>` : word)).join('')).toBe(
+      '<say> has 1 of 2: the branch from <greet> is lost: nothing of it is under way any more.',
     );
   });
 

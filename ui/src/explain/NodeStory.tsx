@@ -4,7 +4,7 @@ import type { Condition, ExplanationView, FiringStory, NodeStory as Told, Used }
 import { StateIcon } from '../shared/states';
 import { kindOf, rowsOf } from '../shared/json/rows';
 import { placeOf } from '../shared/json/path';
-import { shownDefinition, shownSummary } from '../state/selectors';
+import { shownDefinition, shownSummary, shownView } from '../state/selectors';
 import { travelTo } from '../state/past';
 import { useStore } from '../state/store';
 import { Named, Sentences } from './Sentences';
@@ -15,9 +15,11 @@ const CLOSED = new Map([[placeOf([]), false]]);
 
 export function NodeStory({ explanation }: { explanation: ExplanationView }): ReactElement | null {
   const definition = useStore(shownDefinition);
+  // What has ended waits for nothing that could still come.
+  const view = useStore((state) => (shownSummary(state)?.phase === 'running' ? shownView(state) : null));
   const { node } = explanation;
   if (!node) return null;
-  const sentences = storyOf(node, explanation, definition);
+  const sentences = storyOf(node, explanation, definition, view);
   const decided = decisionOf(node);
   return (
     <>

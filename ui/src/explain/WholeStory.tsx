@@ -1,6 +1,6 @@
 /** The execution explained: is it stuck, and where did the time go. */
 import type { ReactElement } from 'react';
-import type { ExplanationView, Leg, Spent } from '../generated/protocol';
+import type { ExplanationView, Leg, Spent, Waiting } from '../generated/protocol';
 import { Button } from '../shared/Button';
 import { totalOf } from '../shared/counts';
 import { formatCount, formatDuration } from '../shared/format';
@@ -10,6 +10,7 @@ import { shownView } from '../state/selectors';
 import { useStore } from '../state/store';
 import { Named, Sentences } from './Sentences';
 import { Spending, SpendingLegend } from './Spending';
+import { waitingNow } from './waitingNow';
 import { legTime, outcomeOf, slowestSentence, spentTime, waitingSentence, wayOf } from './words';
 
 const MOST_SPENT = 8;
@@ -21,16 +22,11 @@ export function WholeStory({ explanation }: { explanation: ExplanationView }): R
   const firings = nodes.reduce((sum, { counts }) => sum + totalOf(counts) - counts.queued - counts.skipped, 0);
   const failed = nodes.reduce((sum, { counts }) => sum + counts.failed, 0);
   const running = view.summary.phase === 'running';
-  const { waiting, critical_path: path, spent } = explanation;
+  const { critical_path: path, spent } = explanation;
   return (
     <>
       <Sentences of={[outcomeOf(view.summary, firings, failed)]} testId="why-outcome" />
-      {(running || waiting.length > 0) && (
-        <section className="why-part" aria-label="Is it stuck">
-          <h3>{running ? 'What it waits for' : 'Why it did not go on'}</h3>
-          {waiting.length === 0 ? <p className="why-note">No join waits for anything.</p> : <Sentences of={waiting.map(waitingSentence)} testId="why-waiting" />}
-        </section>
-      )}
+      <Waits told={explanation.waiting} running={running} />
       {path.length > 0 && (
         <section className="why-part" aria-label="Where the time went">
           <div className="why-head">
@@ -43,6 +39,19 @@ export function WholeStory({ explanation }: { explanation: ExplanationView }): R
         </section>
       )}
     </>
+  );
+}
+
+/** Not calm as the rest: the graph beside it shows the same numbers. */
+function Waits({ told, running }: { told: readonly Waiting[]; running: boolean }): ReactElement | null {
+  const view = useStore(shownView);
+  const waiting = running ? waitingNow(told, view) : told;
+  if (!running && waiting.length === 0) return null;
+  return (
+    <section className="why-part" aria-label="Is it stuck">
+      <h3>{running ? 'What it waits for' : 'Why it did not go on'}</h3>
+      {waiting.length === 0 ? <p className="why-note">No join waits for anything.</p> : <Sentences of={waiting.map(waitingSentence)} testId="why-waiting" />}
+    </section>
   );
 }
 

@@ -1,6 +1,7 @@
 /** Reasons as sentences. Nodes in them are places that one can go to, so a sentence is a list of words and nodes. */
-import type { Edge, ExecutionSummary, ExplanationView, FiringStory, Leg, Missing, MissingAt, NodeStory, NotRun, Spent, Waiting, Workflow } from '../generated/protocol';
+import type { Edge, ExecutionSummary, ExecutionView, ExplanationView, FiringStory, Leg, Missing, MissingAt, NodeStory, NotRun, Spent, Waiting, Workflow } from '../generated/protocol';
 import { formatCount, formatDuration, formatSeconds, plural } from '../shared/format';
+import { waitingNow } from './waitingNow';
 
 export type Word = string | { node: string } | { code: string };
 export type Sentence = Word[];
@@ -42,7 +43,10 @@ export function waitingSentence({ node_id, key, arrived, expected, missing, more
   const left = missing.length - told.length + more;
   const parts = togetherOf(told).flatMap((group, index) => [index === 0 ? '' : '; ', ...missingWords(group)]);
   const rest = left > 0 ? `; and ${formatCount(left)} more` : '';
-  return [{ node: node_id }, `${at(key)} has ${formatCount(arrived)} of ${formatCount(expected)}: `, ...parts, `${rest}.`];
+  const has = `${at(key)} has ${formatCount(arrived)} of ${formatCount(expected)}`;
+  // What it lacks is told a moment after how much.
+  if (told.length === 0) return [{ node: node_id }, `${has}.`];
+  return [{ node: node_id }, `${has}: `, ...parts, `${rest}.`];
 }
 
 /** What is missing and in the same place for the same reason: told once. */
@@ -65,7 +69,7 @@ function missingWords(parts: readonly Missing[]): Word[] {
   const [first] = parts;
   if (!first) return [];
   const many = parts.length > 1;
-  const who = namesOf(parts.map(({ what }) => what));
+  const who = whoOf(parts.map(({ what }) => what));
   const be = many ? 'are' : 'is';
   const { whereabouts } = first;
   return [...who, ...placeWords(whereabouts, parts, be)];
@@ -90,17 +94,18 @@ function placeWords(whereabouts: MissingAt, parts: readonly Missing[], be: strin
   }
 }
 
-/** `items 3, 8 and 12`; a branch by the node it comes from. */
-function namesOf(names: readonly string[]): Word[] {
-  const numbers = names.flatMap((name) => /^item (\S+)$/.exec(name)?.[1] ?? []);
-  if (names.length > 1 && numbers.length === names.length) return [`items ${listed(numbers)}`];
-  return names.flatMap((name, index) => [index === 0 ? '' : index === names.length - 1 ? ' and ' : ', ', ...nameWords(name)]);
+/** A branch is told by the node it comes from, which is a place that one can go to. */
+function whoOf(names: readonly string[]): Word[] {
+  const nodes = names.flatMap((name) => /^edge .+ from (.+)$/.exec(name)?.[1] ?? []);
+  if (nodes.length === 0 || nodes.length < names.length) return [namesOf(names)];
+  const lead = (index: number): string => (index === 0 ? '' : index === nodes.length - 1 ? ' and ' : ', ');
+  return [`the branch${nodes.length === 1 ? '' : 'es'} from `, ...nodes.flatMap((node, index): Word[] => [lead(index), { node }])];
 }
 
-/** The host says `edge e8 from remind`, which are names of the file; people know the node. */
-function nameWords(name: string): Word[] {
-  const from = /^edge \S+ from (\S+)$/.exec(name)?.[1];
-  return from === undefined ? [name] : ['the branch from ', { node: from }];
+/** `items 3, 8 and 12`; what is no item keeps its own name. */
+function namesOf(names: readonly string[]): string {
+  const numbers = names.flatMap((name) => /^item (\S+)$/.exec(name)?.[1] ?? []);
+  return names.length > 1 && numbers.length === names.length ? `items ${listed(numbers)}` : listed(names);
 }
 
 function listed(names: readonly string[]): string {
@@ -140,13 +145,13 @@ export function wayOf(path: readonly Leg[]): string[] {
   return [...new Set(path.map((leg) => leg.node_id))];
 }
 
-export function storyOf(story: NodeStory, explanation: ExplanationView, definition: Workflow | null): Sentence[] {
+export function storyOf(story: NodeStory, explanation: ExplanationView, definition: Workflow | null, view: ExecutionView | null): Sentence[] {
   const said: Sentence[] = [];
   const { firing } = story;
   if (firing?.set_off_by) said.push(['It was set off by ', { node: firing.set_off_by }, '.']);
   if (firing) said.push(...waySentences(firing, definition));
   if (firing?.error) said.push([`It failed${at(firing.key)}: ${firing.error}`]);
-  const waiting = explanation.waiting.filter((each) => each.node_id === story.node_id);
+  const waiting = waitingNow(explanation.waiting, view).filter((each) => each.node_id === story.node_id);
   // A join that has heard of something says what it lacks; that it has not begun goes without saying.
   const missed = story.not_run.filter(({ decided_by }) => decided_by !== null || waiting.length === 0);
   said.push(...missed.map((each) => notRunSentence(each, story.node_id, definition)));

@@ -132,7 +132,11 @@ gaps: Array<Gap>,
 /**
  * Executions that are there and not followed, because there are too many.
  */
-passed_over: number, recording: boolean, 
+passed_over: number, 
+/**
+ * Executions that have ended and are no longer kept here: there were many, and nobody records them.
+ */
+forgotten: number, recording: boolean, 
 /**
  * Everything that this attachment is able to say to the cluster.
  */
@@ -442,7 +446,7 @@ until?: number | null, };
 /**
  * Something that is wrong, where, and what can be done.
  */
-export type Finding = { rule: Rule, since: number, execution_id?: ExecutionId | null, node_id?: NodeId | null, key?: LineageKey | null, 
+export type Finding = { rule: Rule, since: number, execution_id?: ExecutionId | null, node_id?: NodeId | null, key?: LineageKey | null, queue?: string | null, 
 /**
  * One sentence.
  */
@@ -1188,7 +1192,7 @@ export type Unindexed = { executions: number, events: number, };
 /**
  * What a host hears without asking.
  */
-export type Update = { "type": "workflows", "data": Array<WorkflowEntry> } | { "type": "execution", "data": ViewPatch } | { "type": "control" } | { "type": "cluster", "data": ClusterView | null } | { "type": "trouble", "data": Problem };
+export type Update = { "type": "workflows", "data": Array<WorkflowEntry> } | { "type": "execution", "data": ViewPatch } | { "type": "control" } | { "type": "cluster", "data": ClusterView | null } | { "type": "forgotten", "data": Array<ExecutionId> } | { "type": "trouble", "data": Problem };
 
 /**
  * A value that the node has used, and where it comes from.

@@ -24,6 +24,7 @@ export function ExecutionList(): ReactElement {
   const open = useStore((state) => (state.open.type === 'execution' ? state.open.executionId : null));
   const ready = useStore((state) => state.ready);
   const elsewhere = useStore((state) => state.runsOn === 'cluster');
+  const cluster = useStore((state) => state.cluster?.connection.name ?? null);
   const comparable = useStore((state) => state.host.mode !== 'replay');
   const sides = useStore((state) => (state.compared ? `${state.compared.a} ${state.compared.b}` : ''));
   const now = useNow();
@@ -38,6 +39,7 @@ export function ExecutionList(): ReactElement {
       </h2>
       {ready && executions.length === 0 && (
         <EmptyState icon="play" title="Nothing has run yet">
+          {cluster !== null && `What is seen of ${cluster} appears here, too. `}
           {elsewhere ? 'Executions of the cluster appear here when they start, and are kept.' : 'Select a workflow and press Run. Every execution is kept here.'}
         </EmptyState>
       )}

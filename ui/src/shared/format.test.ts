@@ -85,6 +85,7 @@ describe('formatters', () => {
 
   it('shorten ids to their telling end', () => {
     expect(shortId('abc')).toBe('abc');
+    expect(shortId('parcels-1')).toBe('parcels-1');
     expect(shortId('0192f3a4-7c1e-7b20-9f11-00015ce8a1d2')).toBe('5ce8a1d2');
   });
 

@@ -95,7 +95,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
-/** The end is what tells ids of the same moment apart when they start with a time. */
+/** The end is what tells ids of the same moment apart when they start with a time; one that is short stays whole. */
 export function shortId(id: string): string {
-  return id.length <= 8 ? id : id.slice(-8);
+  return id.length <= 12 ? id : id.slice(-8);
 }

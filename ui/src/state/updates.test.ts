@@ -31,6 +31,13 @@ describe('reduceUpdates', () => {
     expect(state.executions.some((each) => each.execution_id === `e${MOST_LISTED - 2}`)).toBe(false);
   });
 
+  it('takes out of the list what is not kept any more, and lists what is told anew', () => {
+    const before = { ...empty, executions: [summary({ execution_id: 'x3' }), summary({ execution_id: 'x2' }), summary()] };
+    const anew = patch(1, { execution_id: 'x2', summary: summary({ execution_id: 'x2' }) });
+    const { state } = reduceUpdates(before, [{ type: 'forgotten', data: ['x1', 'x2'] }, { type: 'execution', data: anew }]);
+    expect(state.executions.map((each) => each.execution_id)).toEqual(['x2', 'x3']);
+  });
+
   it('applies patches to the open view', () => {
     const before = { ...empty, open: { type: 'execution' as const, executionId: 'x1', view: view() } };
     const { state, waiting } = reduceUpdates(before, [

@@ -22,6 +22,9 @@ export function reduceUpdates(before: Reduced['state'], updates: readonly Update
       case 'execution':
         patches.push(update.data);
         break;
+      case 'forgotten':
+        executions = without(executions, update.data);
+        break;
       case 'control':
         heldChanges += 1;
         break;
@@ -33,6 +36,11 @@ export function reduceUpdates(before: Reduced['state'], updates: readonly Update
   executions = withSummaries(executions, patches.map((patch) => patch.summary));
   const { open, waiting } = openAfter(before.open, patches);
   return { state: { workflows, executions, open, heldChanges }, troubles, waiting };
+}
+
+function without(executions: ExecutionSummary[], forgotten: readonly string[]): ExecutionSummary[] {
+  const gone = new Set(forgotten);
+  return executions.filter(({ execution_id }) => !gone.has(execution_id));
 }
 
 /** The latest word about the attached cluster. */

@@ -182,6 +182,7 @@ export function cluster(more: Partial<ClusterView> = {}): ClusterView {
     dropped: 0,
     gaps: [],
     passed_over: 0,
+    forgotten: 0,
     recording: false,
     capabilities: ['Redis: GET, SCAN'],
     ...more,

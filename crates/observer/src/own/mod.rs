@@ -2,6 +2,7 @@
 //! that there is something to read, and a hint that is missed costs a moment, never a fact.
 
 mod follow;
+mod pace;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque},
@@ -19,6 +20,7 @@ use crate::{
     stuck::{self, At, Resting},
 };
 use follow::{Followed, More, Taken};
+use pace::Pace;
 
 /// Executions followed at once; more are counted.
 const MOST_FOLLOWED: usize = 1_000;
@@ -35,12 +37,16 @@ const USUAL_PACE: Duration = Duration::from_millis(500);
 const OVERDUE: Millis = 30_000;
 /// A worker that was not seen for so long is not told of any more.
 const WORKER_MEMORY: Millis = 60_000;
+/// Slow items that are told of at once.
+const FINDINGS: usize = 200;
 /// Entries of a hash that are read at once.
 const ENTRIES: usize = 200;
 
 pub struct Own {
     prefix: String,
     followed: HashMap<ExecutionId, Followed>,
+    /// How fast they are.
+    paces: HashMap<ExecutionId, Pace>,
     hinted: BTreeSet<ExecutionId>,
     /// Those that are looked after without a hint, the next one first.
     turns: VecDeque<ExecutionId>,
@@ -70,6 +76,7 @@ impl Own {
         Self {
             prefix: prefix.to_owned(),
             followed: HashMap::new(),
+            paces: HashMap::new(),
             hinted: BTreeSet::new(),
             turns: VecDeque::new(),
             ended: HashSet::new(),
@@ -112,10 +119,12 @@ impl Own {
             let Some(id) = self.hinted.pop_first() else { break };
             let mut known = self.followed.remove(&id);
             let definition = self.definitions.get(&id);
+            let before = events.len();
             let taken = follow::read(reader, &self.prefix, &id, &mut known, definition, now, events).await;
             match taken {
                 Ok(Taken::Followed(more)) => {
                     self.definitions.remove(&id);
+                    self.paces.entry(id.clone()).or_default().note(&events[before..]);
                     self.followed.extend(known.map(|known| (id.clone(), known)));
                     match more {
                         More::Now => drop(self.hinted.insert(id)),
@@ -129,6 +138,7 @@ impl Own {
                     tracing::warn!(execution = %id, why, "an execution cannot be followed");
                     // Whoever was told of it is told that nothing more comes.
                     events.extend(known.map(|known| known.left(&id, now, &why)));
+                    self.paces.remove(&id);
                     self.pass_over(id);
                 }
                 Err(error) => {
@@ -146,6 +156,7 @@ impl Own {
 
     fn remember_end(&mut self, id: ExecutionId) {
         self.definitions.remove(&id);
+        self.paces.remove(&id);
         if self.ended.insert(id.clone()) {
             self.ended_order.push_back(id);
         }
@@ -160,6 +171,12 @@ impl Own {
         let last = (MOST_FOLLOWED - 1).to_string();
         let listed: Vec<(String, f64)> =
             reader.ask(Read::ZRange, &[key.as_str(), "0", &last, "WITHSCORES"][..]).await?;
+        self.note_looks(listed, now);
+        Ok(())
+    }
+
+    /// Executions with the moment at which a worker is to look at them.
+    fn note_looks(&mut self, listed: Vec<(String, f64)>, now: Millis) {
         self.overdue.clear();
         for (id, at) in listed {
             let id = ExecutionId::from(id);
@@ -168,14 +185,14 @@ impl Own {
             }
             // Moments are whole numbers far below what a double can hold.
             let due = at as Millis;
-            if now - due > OVERDUE {
+            // One that has ended stays on the list until a worker takes it off.
+            if now - due > OVERDUE && self.followed.contains_key(&id) {
                 self.overdue.push((id.clone(), due));
             }
             if !self.followed.contains_key(&id) {
                 self.hint(id);
             }
         }
-        Ok(())
     }
 
     /// Those that nobody has spoken of, and who works on them.
@@ -251,10 +268,14 @@ impl Dialect for Own {
     }
 
     fn findings(&self, now: Millis) -> Vec<Finding> {
-        let overdue =
-            self.overdue.iter().filter_map(|(id, due)| stuck::overdue_timer(&look_of(id, *due), now));
+        let overdue: Vec<Resting> = self.overdue.iter().map(|(id, due)| look_of(id, *due)).collect();
+        let slow = self.paces.iter().flat_map(|(id, pace)| match self.followed.get(id) {
+            Some(Followed::Whole(ledger)) => pace.findings(id, ledger, now),
+            Some(Followed::Tail { .. }) | None => Vec::new(),
+        });
         let mut findings = self.queues.findings(|_| true, now);
-        findings.extend(overdue);
+        findings.extend(stuck::overdue_timers(&overdue, now));
+        findings.extend(slow.take(FINDINGS));
         stuck::sort(&mut findings);
         findings
     }
@@ -267,6 +288,10 @@ impl Dialect for Own {
     fn timers(&self) -> Vec<TimerView> {
         // The events say everything.
         Vec::new()
+    }
+
+    fn reads_a_log(&self) -> bool {
+        true
     }
 
     /// The facts are in the log, so copies of work and statuses would only cost the broker its time. What ends is told,
@@ -305,6 +330,28 @@ impl Dialect for Own {
 
 /// When a worker was to look at an execution again, as a timer that nobody has claimed.
 fn look_of(id: &ExecutionId, due: Millis) -> Resting {
-    let at = At { execution_id: Some(id.clone()), name: id.to_string(), ..At::default() };
+    let at = At { execution_id: Some(id.clone()), name: "It".to_owned(), ..At::default() };
     Resting { at, timer: format!("looks {id}"), due, has_timer: true, alone_since: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::Rule;
+
+    use super::*;
+
+    #[test]
+    fn only_what_goes_on_is_overdue() {
+        let mut own = Own::new("");
+        let looks = || vec![("goes-on".to_owned(), 10_000.0), ("over".to_owned(), 10_000.0)];
+        own.followed.insert("goes-on".into(), Followed::Tail { position: 1, told: 1 });
+        own.remember_end("over".into());
+        own.note_looks(looks(), 30_000);
+        assert_eq!(own.findings(30_000), [], "a worker may be busy");
+        own.note_looks(looks(), 60_000);
+        let found = own.findings(60_000);
+        assert_eq!(found.len(), 1, "what has ended waits for nobody: {found:?}");
+        assert_eq!((found[0].rule, found[0].since), (Rule::OverdueTimer, 10_000));
+        assert_eq!(found[0].execution_id, Some("goes-on".into()));
+    }
 }

@@ -9,7 +9,8 @@ use crate::stuck::Standing;
 use super::{
     execution::{Execution, Spot},
     graph::Role,
-    look::{Kept, Seen},
+    joins::Join,
+    look::{Answer, Kept, Seen},
 };
 
 /// Keys that are told of.
@@ -30,15 +31,17 @@ pub fn view(execution: &Execution, node: usize, seen: &Seen) -> Option<BarrierVi
     if !execution.graph.nodes[node].role.is_join() {
         return None;
     }
-    let kept = execution.wanted(node).and_then(|wanted| seen.kept(&wanted).cloned());
+    let wanted = execution.wanted(node);
+    let answer = wanted.as_ref().and_then(|wanted| seen.answer(wanted));
+    let kept = answer.map(|answer| answer.kept);
     let every = execution.joins.keys().filter(|(join, _)| *join == node);
     let keys = every.map(|(_, lineage)| lineage.clone()).collect();
-    let places = places(execution, node, kept.as_ref(), keys);
+    let places = places(execution, node, answer, keys);
     let mut places: Vec<Looked> = places.filter(|place| !place.stands.is_open).collect();
     places.sort_by_key(|place| (std::cmp::Reverse(place.missing.len()), place.lineage.key()));
     let total = places.len();
-    let verdict = verdict(execution, node, &places, kept.as_ref());
-    let winner = kept.as_ref().and_then(|kept| kept.lock.as_deref()).map(Into::into);
+    let verdict = verdict(execution, node, &places, kept);
+    let winner = kept.and_then(|kept| kept.lock.as_deref()).map(Into::into);
     let winner = winner.or_else(|| {
         let won = execution.joins.iter().find(|((join, _), _)| *join == node);
         won.and_then(|(_, join)| join.winner).map(|winner| execution.graph.nodes[winner].id.clone())
@@ -77,7 +80,7 @@ pub fn suspects(execution: &Execution, node: usize) -> BTreeSet<Lineage> {
 pub fn places<'e>(
     execution: &'e Execution,
     node: usize,
-    kept: Option<&'e Kept>,
+    answer: Option<Answer<'e>>,
     mut keys: BTreeSet<Lineage>,
 ) -> impl Iterator<Item = Looked> + 'e {
     let graph = &execution.graph;
@@ -86,22 +89,23 @@ pub fn places<'e>(
         Role::Aggregator => graph.depth(node) > 1,
         _ => graph.depth(node) > 0,
     };
-    if kept.is_some() && !fires_deeper {
+    if answer.is_some() && !fires_deeper {
         keys.insert(Lineage::default());
     }
     // What Redis has is of all keys together: it says something of one only where there is one.
     let waiting =
         |lineage: &&Lineage| execution.joins.get(&(node, (*lineage).clone())).is_none_or(|join| join.waits);
     let alone = keys.iter().filter(waiting).count() <= 1;
-    let kept = kept.filter(|_| alone);
+    let answer = answer.filter(|_| alone);
     keys.into_iter().filter_map(move |lineage| match graph.nodes[node].role {
-        Role::Aggregator => items(execution, node, lineage, kept),
+        Role::Aggregator => items(execution, node, lineage, answer),
         Role::MergeAny => None,
-        _ => Some(branches(execution, node, lineage, kept)),
+        _ => Some(branches(execution, node, lineage, answer)),
     })
 }
 
-fn items(execution: &Execution, node: usize, lineage: Lineage, kept: Option<&Kept>) -> Option<Looked> {
+fn items(execution: &Execution, node: usize, lineage: Lineage, answer: Option<Answer<'_>>) -> Option<Looked> {
+    let kept = answer.map(|answer| answer.kept);
     let split = *execution.graph.nodes[node].scope.as_ref()?.last()?;
     let join = execution.joins.get(&(node, lineage.clone()));
     let is_open = join.is_some_and(|join| join.released.is_some() && !join.waits);
@@ -109,7 +113,11 @@ fn items(execution: &Execution, node: usize, lineage: Lineage, kept: Option<&Kep
     let total = total.or_else(|| join.map(|join| join.expected).filter(|expected| *expected > 0));
     let expected = total.or_else(|| kept?.expected)?;
     let heard = join.map(|join| join.reached.clone()).unwrap_or_default();
-    let arrived = kept.and_then(|kept| kept.results.clone()).filter(|_| !is_open).unwrap_or(heard);
+    let arrived = match kept.and_then(|kept| kept.results.clone()).filter(|_| !is_open) {
+        Some(results) if is_older(answer, join) => &results | &heard,
+        Some(results) => results,
+        None => heard,
+    };
     let inside = inside(execution, &lineage);
     let at = |index: u32| match inside.get(&index) {
         Some(at) => at.clone(),
@@ -129,6 +137,11 @@ fn items(execution: &Execution, node: usize, lineage: Lineage, kept: Option<&Kep
     let since = join.map_or(execution.heard_at, |join| join.since);
     let stands = Standing { since, arrived: arrived.len() as u32, counted, expected, is_open };
     Some(Looked { lineage, stands, missing })
+}
+
+/// The join was heard of since Redis was asked.
+fn is_older(answer: Option<Answer<'_>>, join: Option<&Join>) -> bool {
+    answer.zip(join).is_some_and(|(answer, join)| answer.at <= join.heard_at)
 }
 
 fn has_begun(execution: &Execution, split: usize, parent: &Lineage, index: u32, total: u32) -> bool {
@@ -195,21 +208,26 @@ fn queued_at(execution: &Execution, node: usize, since: Millis) -> PartAt {
     PartAt { node_id, state: NodeState::Queued, since: Some(since), ..lost() }
 }
 
-fn branches(execution: &Execution, node: usize, lineage: Lineage, kept: Option<&Kept>) -> Looked {
+fn branches(execution: &Execution, node: usize, lineage: Lineage, answer: Option<Answer<'_>>) -> Looked {
+    let kept = answer.map(|answer| answer.kept);
     let graph = &execution.graph;
     let join = execution.joins.get(&(node, lineage.clone()));
     let is_open = join.is_some_and(|join| join.released.is_some() && !join.waits);
     let incoming = &graph.nodes[node].incoming;
-    let mut arrivals: Vec<usize> = match kept {
-        Some(kept) => kept.arrivals.iter().filter_map(|id| graph.node(id)).collect(),
-        None => {
-            let sent = join.into_iter().flat_map(|join| &join.sent);
-            sent.map(|&edge| graph.edges[edge as usize].from).collect()
-        }
-    };
-    let heard = join.map_or(0, |join| join.said);
+    let sent = join.into_iter().flat_map(|join| &join.sent);
+    let mut arrivals: Vec<usize> = sent.map(|&edge| graph.edges[edge as usize].from).collect();
     arrivals.dedup();
-    let arrived = kept.map_or(heard, |_| arrivals.len() as u32);
+    let mut arrived = join.map_or(0, |join| join.said);
+    if let Some(kept) = kept {
+        let there: Vec<usize> = kept.arrivals.iter().filter_map(|id| graph.node(id)).collect();
+        if is_older(answer, join) {
+            // What was sent since has arrived, or is seen to wait in front of it.
+            arrivals.extend(there.iter().filter(|parent| !arrivals.contains(parent)).collect::<Vec<_>>());
+            arrived = arrived.max(there.len() as u32);
+        } else {
+            (arrived, arrivals) = (there.len() as u32, there);
+        }
+    }
     // One arrival per parent, however many edges lead from it.
     let mut taken = arrivals.clone();
     let missing = incoming.iter().filter(|&&edge| {

@@ -160,8 +160,10 @@ impl Execution {
 
     /// What a join has heard has changed.
     pub(super) fn note_join(&mut self, spot: &Spot) {
-        let (waits, is_short) =
-            self.joins.get(spot).map_or((false, false), |join| (join.waits, join.short.is_some()));
+        let (waits, is_short) = self.joins.get_mut(spot).map_or((false, false), |join| {
+            join.heard_at = self.heard_at;
+            (join.waits, join.short.is_some())
+        });
         for (is_one, set) in [(waits, &mut self.waiting), (is_short, &mut self.short)] {
             if !is_one {
                 set.remove(spot);

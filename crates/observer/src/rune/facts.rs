@@ -41,17 +41,17 @@ impl Rune {
     }
 
     pub(super) fn findings_of_timers(&self, now: Millis) -> Vec<Finding> {
-        let facts = self.redis.resting().map(|(id, timer)| stuck::Resting {
+        let resting = self.redis.resting().map(|(id, timer)| stuck::Resting {
             at: At::node(&timer.execution_id, &timer.node_id, timer.key.clone(), &timer.name),
             timer: id.clone(),
             due: timer.due + self.skew,
             has_timer: timer.has_timer,
             alone_since: timer.alone_since,
         });
-        let rules = |facts: stuck::Resting| {
-            [stuck::overdue_timer(&facts, now), stuck::lost_resume(&facts, now)].into_iter().flatten()
-        };
-        facts.flat_map(rules).take(200).collect()
+        let resting: Vec<stuck::Resting> = resting.collect();
+        let mut findings = stuck::overdue_timers(&resting, now);
+        findings.extend(resting.iter().filter_map(|resting| stuck::lost_resume(resting, now)).take(200));
+        findings
     }
 
     fn of_barriers(&self, execution: &Execution, now: Millis) -> Vec<Finding> {
@@ -60,10 +60,10 @@ impl Rune {
         let mut findings = Vec::new();
         for node in joins {
             let wanted = execution.wanted(node);
-            let kept = wanted.as_ref().and_then(|wanted| self.redis.kept(wanted));
+            let answer = wanted.as_ref().and_then(|wanted| self.redis.answer(wanted));
             let suspects = barrier::suspects(execution, node);
-            for looked in barrier::places(execution, node, kept, suspects).take(LISTED) {
-                let evidence = wanted.as_ref().zip(kept).map(|(wanted, kept)| keys(wanted, kept));
+            for looked in barrier::places(execution, node, answer, suspects).take(LISTED) {
+                let evidence = wanted.as_ref().zip(answer).map(|(wanted, answer)| keys(wanted, answer.kept));
                 let facts = stuck::Barrier {
                     doubt: self.doubt(execution, wanted.as_ref()),
                     ..barrier_facts(execution, node, looked, evidence.unwrap_or_default())
@@ -135,8 +135,10 @@ fn barrier_facts(
                 format!("the branch from {}", parent.map_or("somewhere", |parent| execution.title_of(parent)))
             }
         };
-        let chance = chance_of(execution, part);
-        stuck::MissingPart { what, chance, ended: ended(execution, &looked, node, part) }
+        let ended = ended(execution, &looked, node, part);
+        let failed = ended.as_ref().is_some_and(|(_, failed)| *failed);
+        let ended = ended.map(|(words, _)| words);
+        stuck::MissingPart { what, chance: chance_of(execution, part), ended, failed }
     });
     let missing = missing.collect();
     let join = execution.joins.get(&(node, looked.lineage.clone()));
@@ -171,8 +173,13 @@ fn chance_of(execution: &Execution, part: &MissingPart) -> Chance {
     }
 }
 
-/// Where the way of a missing item ended.
-fn ended(execution: &Execution, looked: &barrier::Looked, node: usize, part: &MissingPart) -> Option<String> {
+/// Where the way of a missing item ended, and whether it failed there.
+fn ended(
+    execution: &Execution,
+    looked: &barrier::Looked,
+    node: usize,
+    part: &MissingPart,
+) -> Option<(String, bool)> {
     let MissingPart::Item { index, at } = part else { return None };
     if at.state != NodeState::Idle {
         return None;
@@ -184,8 +191,8 @@ fn ended(execution: &Execution, looked: &barrier::Looked, node: usize, part: &Mi
         let went_well = execution.tracks.get(&(node, item.clone()))?.went_well?;
         let title = execution.title_of(node);
         Some(match went_well {
-            true => format!("its way ended at {title}"),
-            false => format!("it failed at {title}"),
+            true => (format!("its way ended at {title}"), false),
+            false => (format!("it failed at {title}"), true),
         })
     })
 }

@@ -16,6 +16,8 @@ pub struct Join {
     pub said: u32,
     pub expected: u32,
     pub since: Millis,
+    /// When it was heard of last.
+    pub heard_at: Millis,
     /// It has heard of something and has not fired since.
     pub waits: bool,
     pub released: Option<Nanos>,

@@ -94,6 +94,13 @@ pub struct Kept {
     pub lock: Option<String>,
 }
 
+/// What Redis has said of a join. It knows nothing of what was heard since.
+#[derive(Clone, Copy)]
+pub struct Answer<'s> {
+    pub kept: &'s Kept,
+    pub at: Millis,
+}
+
 /// The same, with the moments at which it was asked for last and was another one.
 struct Noted {
     kept: Kept,
@@ -216,6 +223,11 @@ impl Seen {
 
     pub fn kept(&self, wanted: &Wanted) -> Option<&Kept> {
         self.kept.get(wanted).map(|noted| &noted.kept)
+    }
+
+    /// The same, with the moment it is of.
+    pub fn answer(&self, wanted: &Wanted) -> Option<Answer<'_>> {
+        self.kept.get(wanted).map(|noted| Answer { kept: &noted.kept, at: noted.seen_at })
     }
 
     /// When the state of a join was another one, and when it was asked for.

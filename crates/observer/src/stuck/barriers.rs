@@ -51,6 +51,8 @@ pub struct MissingPart {
     pub chance: Chance,
     /// Where its way ended, for people.
     pub ended: Option<String>,
+    /// It ended there because something failed.
+    pub failed: bool,
 }
 
 /// Whether something will come.
@@ -96,8 +98,16 @@ pub fn barrier_cannot_open(barrier: &Barrier, now: Millis) -> Option<Finding> {
         Some(ended) => format!("{}: {ended}", part.what),
         None => format!("{}: nothing is under way", part.what),
     }));
-    let advice = "Start the execution again. To keep it from happening: let every way lead to the join, give \
-                  the join wait_for_any behind a choice, or put the choice behind the join.";
+    let advice = match lost.iter().any(|part| part.failed) {
+        true => {
+            "See what failed there, and start the execution again. To keep it from happening: let the node ignore its \
+             errors, or lead its error edge to the join."
+        }
+        false => {
+            "Start the execution again. To keep it from happening: let every way lead to the join, give the join \
+             wait_for_any behind a choice, or put the choice behind the join."
+        }
+    };
     Some(at.finding(Rule::BarrierCannotOpen, *since, Said { sentence, evidence, advice }))
 }
 

@@ -17,7 +17,7 @@ pub use flow::{
     several_completions, slow_item,
 };
 pub use queues::{Unconsumed, Watched, no_consumer};
-pub use timers::{Resting, lost_resume, overdue_timer};
+pub use timers::{Resting, lost_resume, overdue_timer, overdue_timers};
 
 /// Where something is wrong.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +47,7 @@ impl At {
             execution_id: self.execution_id.clone(),
             node_id: self.node_id.clone(),
             key: self.key.clone().filter(|key| !key.is_root()),
+            queue: None,
             sentence: said.sentence,
             evidence: said.evidence,
             advice: said.advice.to_owned(),

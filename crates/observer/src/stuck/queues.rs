@@ -8,6 +8,8 @@ use super::{At, Said, counted};
 
 /// A worker that starts again is not news.
 const GRACE: Millis = 5_000;
+/// What comes in bursts grows in between as well.
+const LULL: Millis = 60_000;
 
 /// A queue that holds something and has no consumer.
 #[derive(Clone, Debug)]
@@ -15,6 +17,8 @@ pub struct Unconsumed<'q> {
     pub queue: &'q QueueView,
     /// Since when it was seen like that.
     pub since: Millis,
+    /// When it was seen to grow last, since then.
+    pub grew_at: Option<Millis>,
     /// Work waits in it: then it need not grow to be wrong.
     pub is_work: bool,
 }
@@ -22,39 +26,53 @@ pub struct Unconsumed<'q> {
 pub fn no_consumer(unconsumed: &Unconsumed<'_>, now: Millis) -> Option<Finding> {
     let QueueView { name, messages, consumers, growth } = unconsumed.queue;
     let is_idle = unconsumed.is_work && now - unconsumed.since >= GRACE;
-    if *consumers > 0 || *messages == 0 || (*growth <= 0.0 && !is_idle) {
+    let grows = *growth > 0.0 || unconsumed.grew_at.is_some_and(|at| now - at < LULL);
+    if *consumers > 0 || *messages == 0 || !(grows || is_idle) {
         return None;
     }
     let grows = if *growth > 0.0 { format!("; it grows by {growth:.1} a second") } else { String::new() };
     let many = counted(*messages as usize, "message");
-    let sentence = format!("{name} holds {many} and nobody takes them{grows}.");
+    let them = if *messages == 1 { "it" } else { "them" };
+    let sentence = format!("{name} holds {many} and nobody takes {them}{grows}.");
     let evidence = vec![format!("{name}: {many}, 0 consumers")];
     let advice = "Start a worker, or the service that consumes this queue; where it runs, see whether it is connected \
                   to this virtual host, with the same prefix.";
-    Some(At::default().finding(Rule::NoConsumer, unconsumed.since, Said { sentence, evidence, advice }))
+    let found =
+        At::default().finding(Rule::NoConsumer, unconsumed.since, Said { sentence, evidence, advice });
+    Some(Finding { queue: Some(name.clone()), ..found })
 }
 
-/// Queues as they were seen last, and since when nobody consumes them.
+/// Queues as they were seen last.
 #[derive(Default)]
-pub struct Watched(BTreeMap<String, (QueueView, Millis)>);
+pub struct Watched(BTreeMap<String, Seen>);
+
+struct Seen {
+    queue: QueueView,
+    /// Since when nobody consumes it, if nobody does.
+    since: Millis,
+    grew_at: Option<Millis>,
+}
 
 impl Watched {
     pub fn note(&mut self, queues: impl IntoIterator<Item = QueueView>, now: Millis) {
-        let before = std::mem::take(&mut self.0);
+        let mut before = std::mem::take(&mut self.0);
         for queue in queues {
             let is_alone = |queue: &QueueView| queue.consumers == 0 && queue.messages > 0;
-            let since = before.get(&queue.name).filter(|(known, _)| is_alone(known)).map(|(_, since)| *since);
-            self.0.insert(queue.name.clone(), (queue, since.unwrap_or(now)));
+            let known = before.remove(&queue.name).filter(|known| is_alone(&known.queue));
+            let (since, grew_at) = known.map_or((now, None), |known| (known.since, known.grew_at));
+            let grew_at = if queue.growth > 0.0 { Some(now) } else { grew_at };
+            self.0.insert(queue.name.clone(), Seen { queue, since, grew_at });
         }
     }
 
     pub fn get(&self, name: &str) -> Option<&QueueView> {
-        self.0.get(name).map(|(queue, _)| queue)
+        self.0.get(name).map(|seen| &seen.queue)
     }
 
     pub fn findings(&self, is_work: impl Fn(&str) -> bool, now: Millis) -> Vec<Finding> {
-        let found = self.0.values().filter_map(|(queue, since)| {
-            no_consumer(&Unconsumed { queue, since: *since, is_work: is_work(&queue.name) }, now)
+        let found = self.0.values().filter_map(|Seen { queue, since, grew_at }| {
+            let is_work = is_work(&queue.name);
+            no_consumer(&Unconsumed { queue, since: *since, grew_at: *grew_at, is_work }, now)
         });
         found.collect()
     }

@@ -24,7 +24,7 @@ fn silent(found: Option<Finding>) {
 fn missing(what: &str, still_comes: bool) -> MissingPart {
     let ended = (!still_comes).then(|| "its way ended at Check".to_owned());
     let chance = if still_comes { Chance::Comes } else { Chance::Nothing };
-    MissingPart { what: what.to_owned(), chance, ended }
+    MissingPart { what: what.to_owned(), chance, ended, failed: false }
 }
 
 fn barrier(arrived: u32, counted: u32, expected: u32) -> Barrier {
@@ -42,6 +42,12 @@ fn a_barrier_that_can_no_longer_open() {
         &["2 of 4", "item 2", "ended at Check"],
     );
     silent(barrier_cannot_open(&hangs, 1_500));
+    let advice = |failed: bool| {
+        let part = MissingPart { failed, ..missing("item 2", false) };
+        let hangs = Barrier { missing: vec![part], ..barrier(3, 3, 4) };
+        barrier_cannot_open(&hangs, 9_000).expect("it hangs").advice
+    };
+    assert!(advice(true).contains("ignore its errors") && advice(false).contains("wait_for_any"));
     let comes = Barrier { missing: vec![missing("item 2", true)], ..barrier(3, 3, 4) };
     silent(barrier_cannot_open(&comes, 9_000));
     let open = Standing { is_open: true, ..hangs.stands.clone() };
@@ -50,7 +56,7 @@ fn a_barrier_that_can_no_longer_open() {
 
 #[test]
 fn a_barrier_of_which_not_everything_was_heard() {
-    let part = |chance| MissingPart { what: "item 2".to_owned(), chance, ended: None };
+    let part = |chance| MissingPart { what: "item 2".to_owned(), chance, ended: None, failed: false };
     let seems = |chance, quiet_since| {
         let doubt = Some(Doubt { why: "messages were missed".to_owned(), quiet_since });
         Barrier { missing: vec![part(chance)], doubt, ..barrier(2, 2, 3) }
@@ -122,6 +128,13 @@ fn timers_that_do_not_go_on() {
     silent(overdue_timer(&resting, 11_000));
     silent(overdue_timer(&Resting { has_timer: false, ..resting.clone() }, 130_000));
 
+    let many = |count: usize| vec![resting.clone(); count];
+    assert_eq!(overdue_timers(&many(3), 130_000).len(), 3);
+    let together = overdue_timers(&many(4), 130_000);
+    assert_eq!(together.len(), 1, "one reason is one sentence");
+    fires(Rule::OverdueTimer, together.into_iter().next(), &["4 timers", "the first for 2 min"]);
+    assert_eq!(overdue_timers(&many(9), 11_000), []);
+
     let lost = Resting { has_timer: false, alone_since: Some(20_000), ..resting.clone() };
     fires(Rule::LostResume, lost_resume(&lost, 30_000), &["never go on"]);
     silent(lost_resume(&lost, 20_500));
@@ -132,7 +145,7 @@ fn timers_that_do_not_go_on() {
 fn queues_and_messages_that_nobody_takes() {
     let queue = QueueView { name: "workflow.execution".to_owned(), messages: 70, consumers: 0, growth: 2.5 };
     let check = |queue: &QueueView, is_work: bool, now: Millis| {
-        no_consumer(&Unconsumed { queue, since: 5, is_work }, now)
+        no_consumer(&Unconsumed { queue, since: 5, grew_at: None, is_work }, now)
     };
     fires(Rule::NoConsumer, check(&queue, false, 5), &["workflow.execution", "2.5", "70 messages"]);
     silent(check(&QueueView { consumers: 1, ..queue.clone() }, true, 90_000));
@@ -149,6 +162,18 @@ fn queues_and_messages_that_nobody_takes() {
     watched.note([QueueView { consumers: 1, ..still.clone() }], 10_000);
     watched.note([still], 11_000);
     assert_eq!(watched.findings(|_| true, 12_000), [], "somebody was there in between");
+    // What grows in bursts is one finding, not one for each.
+    let burst = QueueView { name: "bursts".to_owned(), messages: 3, consumers: 0, growth: 1.5 };
+    let mut watched = Watched::default();
+    watched.note([burst.clone()], 1_000);
+    watched.note([QueueView { growth: 0.0, ..burst.clone() }], 3_000);
+    let lull = watched.findings(|_| false, 3_000);
+    assert_eq!((lull.len(), lull[0].since, lull[0].queue.as_deref()), (1, 1_000, Some("bursts")));
+    assert_eq!(watched.findings(|_| false, 62_000), [], "it does not grow any more");
+    watched.note([burst.clone(), QueueView { name: "other".to_owned(), ..burst }], 63_000);
+    let both: std::collections::BTreeSet<String> =
+        watched.findings(|_| false, 63_000).iter().map(Finding::identity).collect();
+    assert_eq!(both.len(), 2, "they are told apart");
 
     let gone = Undelivered {
         at: at(),

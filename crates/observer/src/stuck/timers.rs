@@ -4,6 +4,9 @@ use protocol::{Finding, Millis, Rule, iso8601};
 
 use super::{At, Said, lasting};
 
+/// More than this many overdue timers have one reason, and are told together.
+const TOLD_ALONE: usize = 3;
+
 /// Schedulers poll: a timer is not overdue at once.
 const GRACE: Millis = 5_000;
 /// Between the claim of a timer and the message there is a moment in which the payload stands alone.
@@ -39,6 +42,24 @@ pub fn overdue_timer(resting: &Resting, now: Millis) -> Option<Finding> {
     let advice = "See whether a worker runs and reaches this Redis, with the right database: any worker claims \
                   what is due.";
     Some(at.finding(Rule::OverdueTimer, resting.due, Said { sentence, evidence, advice }))
+}
+
+/// Every timer that is overdue; very many of them in one sentence.
+pub fn overdue_timers(resting: &[Resting], now: Millis) -> Vec<Finding> {
+    let found: Vec<Finding> = resting.iter().filter_map(|resting| overdue_timer(resting, now)).collect();
+    let first = match found.iter().map(|finding| finding.since).min() {
+        Some(first) if found.len() > TOLD_ALONE => first,
+        Some(_) | None => return found,
+    };
+    let sentence = format!(
+        "{} timers are overdue, the first for {}, and nobody claims them.",
+        found.len(),
+        lasting(now - first)
+    );
+    let evidence = found.iter().take(20).flat_map(|finding| finding.evidence.clone()).collect();
+    let advice = "See whether a worker runs and reaches this Redis, with the right database: any worker claims \
+                  what is due.";
+    vec![At::default().finding(Rule::OverdueTimer, first, Said { sentence, evidence, advice })]
 }
 
 /// What was to be resumed is there, and its timer is not: whoever claimed it died before it sent the message.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::Input;
+use engine::{Input, PlannedEdge};
 use protocol::{EdgeId, Lineage, Missing, MissingAt, NodeId, Waiting};
 
 use super::history::{Fired, Heard, History, State, touches};
@@ -145,8 +145,21 @@ fn on_the_way(history: &History<'_>, heard: &Heard<'_>, node: usize) -> MissingA
     };
     let candidates: Vec<&Fired<'_>> = history.firings.iter().filter(reaches).collect();
     let is_under_way = |fired: &&&Fired<'_>| fired.done().is_none() && !matches!(fired.state, State::Dropped);
-    let under_way = candidates.iter().find(is_under_way);
-    under_way.or(candidates.last()).map_or(MissingAt::Lost, |fired| whereabouts(fired))
+    // What was sent along one of these ways and has not begun. Who went another way brings nothing here.
+    let has_begun = |node: usize| {
+        let mut fired = history.of_node(&plan.nodes[node].id);
+        fired.any(|(_, fired)| touches(&fired.firing.lineage, heard.lineage))
+    };
+    let leads_here = |id: &EdgeId| {
+        let is_way = |edge: &PlannedEdge| edge.source.id == *id && before.contains(&edge.to);
+        plan.edges.iter().any(|edge| is_way(edge) && !has_begun(edge.to))
+    };
+    let is_sent = |fired: &&&Fired<'_>| fired.done().is_some_and(|done| done.taken.iter().any(leads_here));
+    let has_failed =
+        |fired: &&&Fired<'_>| fired.done().is_some_and(|done| done.outcome.is_err() && done.taken.is_empty());
+    let last = |found: &dyn Fn(&&&Fired<'_>) -> bool| candidates.iter().rev().find(|fired| found(fired));
+    let found = candidates.iter().find(is_under_way).or_else(|| last(&is_sent)).or_else(|| last(&has_failed));
+    found.map_or(MissingAt::Lost, |fired| whereabouts(fired))
 }
 
 fn whereabouts(fired: &Fired<'_>) -> MissingAt {
@@ -202,6 +215,66 @@ mod tests {
         })
     }
 
+    fn history_of(definition: serde_json::Value, facts: Vec<Fact>) -> Vec<Event> {
+        let start = ExecutionStarted {
+            workflow_id: "w".into(),
+            title: "w".to_owned(),
+            path: None,
+            definition_hash: String::new(),
+            definition: Payload::new(definition),
+            input: Payload::new(json!({"items": [1, 2, 3]})),
+            starts: vec!["start".into()],
+            origin: None,
+            until: None,
+            observed: None,
+            other: Default::default(),
+        };
+        let facts = std::iter::once(Fact::ExecutionStarted(Box::new(start))).chain(facts);
+        let event = |(seq, fact)| Event { execution_id: "e".into(), seq, at: 0, fact };
+        (1..).zip(facts).map(event).collect()
+    }
+
+    fn gathered(node: &str, arrived: u32, expected: u32) -> Fact {
+        let arrival = Arrival { node_id: node.into(), lineage: Lineage::default(), arrived, expected };
+        Fact::Gathered(Gathered { echo: Echo { arrivals: vec![arrival], ..Echo::default() } })
+    }
+
+    /// Other workers wait for a way that was not taken, too.
+    #[test]
+    fn a_branch_behind_another_choice_is_lost_and_not_on_its_way() {
+        let definition = json!({
+            "nodes": [
+                {"id": "start", "type": "trigger"},
+                {"id": "check", "type": "conditional", "parameters": {
+                    "expression": "true", "true_edge_id": "yes", "false_edge_id": "no"
+                }},
+                {"id": "approve", "type": "log", "parameters": {"message": "x"}},
+                {"id": "stock", "type": "log", "parameters": {"message": "x"}},
+                {"id": "both", "type": "merge"},
+            ],
+            "edges": [
+                {"id": "a", "src": "start", "dst": "check"},
+                {"id": "yes", "src": "check", "dst": "approve"}, {"id": "no", "src": "check", "dst": "stock"},
+                {"id": "b", "src": "approve", "dst": "both"}, {"id": "c", "src": "stock", "dst": "both"},
+            ],
+        });
+        let ran = |node: &str, edge: &str| [began(node, None), done(node, None, edge)];
+        let checked = |edge: &str| [ran("start", "a"), ran("check", edge)].concat();
+        let whereabouts = |facts: Vec<Fact>| {
+            let events = history_of(definition.clone(), facts);
+            let found = waiting(&History::of(&events).unwrap());
+            let [join] = &found[..] else { panic!("{found:?}") };
+            let [missing] = &join.missing[..] else { panic!("{join:?}") };
+            (missing.what.clone(), missing.whereabouts.clone())
+        };
+        let stock = "edge c from stock".to_owned();
+        let hangs = [checked("yes"), ran("approve", "b").into(), vec![gathered("both", 1, 2)]].concat();
+        assert_eq!(whereabouts(hangs), (stock.clone(), MissingAt::Lost));
+        // The other way round it is only a matter of time.
+        let both = [ran("approve", "b").into(), checked("no"), vec![gathered("both", 1, 2)]].concat();
+        assert_eq!(whereabouts(both), (stock, MissingAt::Queued { behind: Some("check".into()) }));
+    }
+
     /// Other workers say how far a join is, and not who has come.
     #[test]
     fn a_join_that_tells_only_numbers_waits_for_who_has_sent_nothing() {
@@ -217,32 +290,13 @@ mod tests {
                 {"id": "c", "src": "work", "dst": "all"},
             ],
         });
-        let start = ExecutionStarted {
-            workflow_id: "w".into(),
-            title: "w".to_owned(),
-            path: None,
-            definition_hash: String::new(),
-            definition: Payload::new(definition),
-            input: Payload::new(json!({"items": [1, 2, 3]})),
-            starts: vec!["start".into()],
-            origin: None,
-            until: None,
-            observed: None,
-            other: Default::default(),
-        };
-        let arrival = Arrival { node_id: "all".into(), lineage: Lineage::default(), arrived: 1, expected: 3 };
-        let gathered = Gathered { echo: Echo { arrivals: vec![arrival], ..Echo::default() } };
-        let facts = [
-            Fact::ExecutionStarted(Box::new(start)),
+        let facts = vec![
             began("work", Some(2)),
             done("work", Some(2), "c"),
-            Fact::Gathered(gathered),
+            gathered("all", 1, 3),
             began("work", Some(0)),
         ];
-        let events: Vec<Event> = (1..)
-            .zip(facts)
-            .map(|(seq, fact)| Event { execution_id: "e".into(), seq, at: 0, fact })
-            .collect();
+        let events = history_of(definition, facts);
         let found = waiting(&History::of(&events).unwrap());
         let [join] = &found[..] else { panic!("{found:?}") };
         assert_eq!((join.node_id.as_str(), join.arrived, join.expected), ("all", 1, 3));

@@ -4,7 +4,7 @@
 use protocol::{Event, ExecutionId, Gap, Observed};
 use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
 
-use super::{Store, StoreError, payloads, upkeep};
+use super::{Store, StoreError, payloads, upkeep, upkeep::UNNEEDED};
 
 /// The mark of what was seen since somebody began to look: 1 where it is here in passing, 0 where it is to be kept. It
 /// stands in the summary, where a list does not read it, and not in memory, because there may be any number.
@@ -120,6 +120,29 @@ impl Store {
         Ok(passing)
     }
 
+    /// Removes so many of what has ended and is here in passing, the oldest first, and says what that was. These stay,
+    /// and so does what somebody has written a note to, or forked and still needs.
+    pub async fn remove_oldest_passing(
+        &self,
+        count: usize,
+        except: &[ExecutionId],
+    ) -> Result<Vec<ExecutionId>, StoreError> {
+        let marks = vec!["?"; except.len()].join(", ");
+        let query = format!(
+            "SELECT execution_id FROM executions WHERE ended_at IS NOT NULL AND summary ->> ? = 1 \
+             AND id NOT IN (SELECT execution FROM notes) AND execution_id NOT IN ({marks}) AND {UNNEEDED} \
+             ORDER BY ended_at, id LIMIT ?"
+        );
+        let query = sqlx::query(AssertSqlSafe(query)).persistent(false).bind(PASSING);
+        let query = except.iter().fold(query, |query, id| query.bind(id.as_str().to_owned()));
+        let rows = query.bind(i64::try_from(count).unwrap_or(i64::MAX)).fetch_all(&self.readers).await;
+        let rows = rows.map_err(|error| StoreError::from_sqlx(&self.path, error))?;
+        let oldest: Vec<ExecutionId> =
+            rows.iter().map(|row| ExecutionId::from(row.get::<&str, _>(0))).collect();
+        self.remove(&oldest).await?;
+        Ok(oldest)
+    }
+
     /// Removes executions, whether they have ended or not.
     pub async fn remove(&self, executions: &[ExecutionId]) -> Result<(), StoreError> {
         if executions.is_empty() {
@@ -130,20 +153,22 @@ impl Store {
         let wrap = |error| StoreError::from_sqlx(&self.path, error);
         // What is known to be stored may be gone afterwards.
         writer.payloads = payloads::Interned::default();
+        executions.iter().for_each(|id| drop(writer.rows.remove(id)));
+        let mut transaction = writer.connection.begin().await.map_err(wrap)?;
         for id in executions {
-            writer.rows.remove(id);
             let row = sqlx::query("SELECT id FROM executions WHERE execution_id = ?")
                 .bind(id.as_str())
-                .fetch_optional(&mut writer.connection)
+                .fetch_optional(&mut *transaction)
                 .await
                 .map_err(wrap)?;
             if let Some(row) = row {
-                upkeep::remove(&mut writer.connection, row.get(0)).await.map_err(wrap)?;
+                upkeep::remove(&mut transaction, row.get(0)).await.map_err(wrap)?;
             }
         }
+        transaction.commit().await.map_err(wrap)?;
         upkeep::sweep(&mut writer.connection).await.map_err(wrap)?;
         drop(writer);
-        self.side.clear().await;
+        self.side.forget(executions).await;
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use protocol::ExecutionId;
 use sqlx::{
     Connection, SqliteConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
@@ -69,12 +70,45 @@ impl Side {
         matches!(*state, State::Open(_)).then_some(Opened(state))
     }
 
+    /// Forgets these executions, and keeps what it knows of the others.
+    pub async fn forget(&self, executions: &[ExecutionId]) {
+        if !self.path.exists() {
+            return;
+        }
+        let forgotten = match self.open().await {
+            Some(mut side) => match side.connection() {
+                Some(connection) => forget(connection, executions).await,
+                None => return,
+            },
+            None => return,
+        };
+        if let Err(error) = forgotten {
+            tracing::info!(%error, "the index is made anew");
+            self.clear().await;
+        }
+    }
+
     /// Forgets everything; it is worked out again when it is asked for.
     pub async fn clear(&self) {
         let mut state = self.state.lock().await;
         *state = State::Closed;
         remove(&self.path);
     }
+}
+
+async fn forget(connection: &mut SqliteConnection, executions: &[ExecutionId]) -> Result<(), sqlx::Error> {
+    let mut transaction = connection.begin().await?;
+    for id in executions {
+        for statement in [
+            "DELETE FROM words WHERE rowid >= (SELECT id << 32 FROM indexed WHERE execution_id = ?1) \
+             AND rowid < (SELECT (id + 1) << 32 FROM indexed WHERE execution_id = ?1)",
+            "DELETE FROM indexed WHERE execution_id = ?1",
+            "DELETE FROM snapshots WHERE execution_id = ?1",
+        ] {
+            sqlx::query(statement).bind(id.as_str()).execute(&mut *transaction).await?;
+        }
+    }
+    transaction.commit().await
 }
 
 async fn open(path: &Path) -> Result<SqliteConnection, sqlx::Error> {

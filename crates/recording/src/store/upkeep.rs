@@ -15,7 +15,7 @@ const LISTED: usize = 100;
 const BATCH: i64 = 500;
 
 /// Whoever a fork under way comes from has answers that the fork still needs.
-const UNNEEDED: &str = "execution_id NOT IN (SELECT summary ->> '$.origin.parent' FROM executions \
+pub(super) const UNNEEDED: &str = "execution_id NOT IN (SELECT summary ->> '$.origin.parent' FROM executions \
                         WHERE ended_at IS NULL AND summary ->> '$.origin.parent' IS NOT NULL)";
 
 /// What was looked at, and what is wrong.
@@ -76,6 +76,13 @@ impl Store {
     pub async fn compact(&self) -> Result<Cleaned, StoreError> {
         let mut writer = self.upkeep().await?;
         writer.compact().await.map_err(|error| StoreError::from_sqlx(&self.path, error))
+    }
+
+    /// What is in it takes so much; a file does not shrink when something is removed.
+    pub async fn used_bytes(&self) -> Result<u64, StoreError> {
+        let wrap = |error| StoreError::from_sqlx(&self.path, error);
+        let mut reader = self.readers.acquire().await.map_err(wrap)?;
+        used_bytes(&mut reader).await.map_err(wrap)
     }
 
     async fn upkeep(&self) -> Result<tokio::sync::MutexGuard<'_, Writer>, StoreError> {

@@ -3,6 +3,7 @@
 
 mod address;
 mod connections;
+mod passing;
 
 use std::{
     borrow::Cow,
@@ -22,6 +23,7 @@ use recording::Store;
 use tokio::{sync::mpsc, task::JoinHandle};
 
 pub use connections::Connections;
+use passing::Passing;
 
 use crate::{Session, insights::Insights, live::Live, problem::from_store};
 
@@ -39,6 +41,7 @@ struct Keeper {
     store: Arc<Store>,
     live: Arc<Live>,
     insights: Arc<Insights>,
+    passing: Arc<Passing>,
     cluster: String,
     /// Keep what is seen beyond the end of looking.
     recording: Arc<AtomicBool>,
@@ -89,11 +92,14 @@ impl Session {
         }
         let clock = self.clock.clone();
         let cluster = address.connection.name.clone();
+        let passing = Passing::begin(Arc::clone(&self.store), Arc::clone(&self.insights)).await;
+        let passing = Arc::new(passing.map_err(|error| from_store(&error))?);
         let (observer, seen) = Observer::attach(address, Arc::new(move || clock.now()));
         let keeper = Keeper {
             store: Arc::clone(&self.store),
             live: Arc::clone(&self.live),
             insights: Arc::clone(&self.insights),
+            passing,
             cluster,
             recording: Arc::new(AtomicBool::new(record)),
             leaving: Arc::default(),
@@ -231,7 +237,12 @@ impl Attachment {
 
 impl Keeper {
     fn marked(&self, view: &ClusterView) -> ClusterView {
-        ClusterView { recording: self.recording.load(Ordering::Relaxed), ..view.clone() }
+        let (recording, forgotten) = (self.is_recording(), self.passing.forgotten());
+        ClusterView { recording, forgotten, ..view.clone() }
+    }
+
+    fn is_recording(&self) -> bool {
+        self.recording.load(Ordering::Relaxed)
     }
 
     async fn keep(&self, on: bool) -> Result<(), Problem> {
@@ -242,6 +253,7 @@ impl Keeper {
     async fn take_in(&self, sighting: Sighting) -> Result<(), Problem> {
         // The room that it takes is free when all of it is taken in.
         let Sighting { dialect, mut events, .. } = sighting;
+        self.passing.leave_out(&mut events);
         events.iter_mut().for_each(|event| self.stamp(event, dialect));
         self.store.hide_observed(&mut events);
         let kept = self.kept_already(&events, dialect).await?;
@@ -253,6 +265,11 @@ impl Keeper {
         self.store.append_observed(&new).await.map_err(|error| from_store(&error))?;
         self.remember(&new).await?;
         self.live.observe(&events);
+        if self.is_recording() {
+            return Ok(());
+        }
+        let gone = self.passing.make_room(&new).await.map_err(|error| from_store(&error))?;
+        self.live.forget(&gone);
         Ok(())
     }
 
@@ -297,7 +314,7 @@ impl Keeper {
         if begun.is_empty() {
             return Ok(());
         }
-        let keep = self.recording.load(Ordering::Relaxed);
+        let keep = self.is_recording();
         self.store.mark_observed(&begun, keep).await.map_err(|error| from_store(&error))
     }
 }
