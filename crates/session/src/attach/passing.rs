@@ -84,18 +84,24 @@ impl Passing {
             gone.ended += come.iter().filter(|event| matches!(event.fact, Fact::ExecutionEnded(_))).count();
             gone.ended
         };
-        let is_too_much = ended > self.room.ended
-            || (ended > 0
-                && self.store.used_bytes().await?.saturating_sub(self.bytes_before) > self.room.bytes);
-        if !is_too_much {
+        let is_too_large = ended > 0 && self.grown().await? > self.room.bytes;
+        if ended <= self.room.ended && !is_too_large {
             return Ok(Vec::new());
         }
         let open = self.insights.open();
         let removed = self.store.remove_oldest_passing(ended.div_ceil(SHARE), &open).await?;
+        if is_too_large {
+            self.store.sweep().await?;
+        }
         self.insights.forget(&removed).await;
         self.forgotten.fetch_add(removed.len() as u64, Ordering::Relaxed);
         self.lock().note(&removed);
         Ok(removed)
+    }
+
+    /// What the store has grown by since looking began.
+    async fn grown(&self) -> Result<u64, StoreError> {
+        Ok(self.store.used_bytes().await?.saturating_sub(self.bytes_before))
     }
 
     fn lock(&self) -> MutexGuard<'_, Gone> {
