@@ -4,7 +4,7 @@
 use protocol::{Event, ExecutionId, Gap, Observed};
 use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
 
-use super::{Store, StoreError, payloads, upkeep, upkeep::UNNEEDED};
+use super::{Store, StoreError, upkeep, upkeep::UNNEEDED};
 
 /// The mark of what was seen since somebody began to look: 1 where it is here in passing, 0 where it is to be kept. It
 /// stands in the summary, where a list does not read it, and not in memory, because there may be any number.
@@ -121,7 +121,8 @@ impl Store {
     }
 
     /// Removes so many of what has ended and is here in passing, the oldest first, and says what that was. These stay,
-    /// and so does what somebody has written a note to, or forked and still needs.
+    /// and so does what somebody has written a note to, or forked and still needs. Nothing is swept: to go through
+    /// everything takes a while, and they come often.
     pub async fn remove_oldest_passing(
         &self,
         count: usize,
@@ -139,7 +140,9 @@ impl Store {
         let rows = rows.map_err(|error| StoreError::from_sqlx(&self.path, error))?;
         let oldest: Vec<ExecutionId> =
             rows.iter().map(|row| ExecutionId::from(row.get::<&str, _>(0))).collect();
-        self.remove(&oldest).await?;
+        if !oldest.is_empty() {
+            self.remove_rows(&oldest).await?;
+        }
         Ok(oldest)
     }
 
@@ -148,12 +151,16 @@ impl Store {
         if executions.is_empty() {
             return Ok(());
         }
+        self.remove_rows(executions).await?;
+        self.sweep().await
+    }
+
+    /// Removes executions; payloads that only they referred to stay until somebody sweeps.
+    async fn remove_rows(&self, executions: &[ExecutionId]) -> Result<(), StoreError> {
         let writer = self.writer.as_ref().ok_or_else(|| StoreError::ReadOnly { path: self.path.clone() })?;
         let mut writer = writer.lock().await;
         let wrap = |error| StoreError::from_sqlx(&self.path, error);
-        // What is known to be stored may be gone afterwards.
-        writer.payloads = payloads::Interned::default();
-        executions.iter().for_each(|id| drop(writer.rows.remove(id)));
+        writer.rows.retain(|id, _| !executions.contains(id));
         let mut transaction = writer.connection.begin().await.map_err(wrap)?;
         for id in executions {
             let row = sqlx::query("SELECT id FROM executions WHERE execution_id = ?")
@@ -166,7 +173,6 @@ impl Store {
             }
         }
         transaction.commit().await.map_err(wrap)?;
-        upkeep::sweep(&mut writer.connection).await.map_err(wrap)?;
         drop(writer);
         self.side.forget(executions).await;
         Ok(())

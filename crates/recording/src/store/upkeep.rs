@@ -78,6 +78,12 @@ impl Store {
         writer.compact().await.map_err(|error| StoreError::from_sqlx(&self.path, error))
     }
 
+    /// Removes payloads that nothing refers to.
+    pub async fn sweep(&self) -> Result<(), StoreError> {
+        let mut writer = self.upkeep().await?;
+        sweep(&mut writer.connection).await.map_err(|error| StoreError::from_sqlx(&self.path, error))
+    }
+
     /// What is in it takes so much; a file does not shrink when something is removed.
     pub async fn used_bytes(&self) -> Result<u64, StoreError> {
         let wrap = |error| StoreError::from_sqlx(&self.path, error);

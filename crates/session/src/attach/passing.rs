@@ -35,8 +35,8 @@ pub struct Passing {
     store: Arc<Store>,
     insights: Arc<Insights>,
     room: Room,
-    /// What the store held when looking began.
-    bytes_before: u64,
+    /// What the store holds besides.
+    bytes_before: AtomicU64,
     gone: Mutex<Gone>,
     forgotten: AtomicU64,
 }
@@ -55,7 +55,7 @@ impl Passing {
     }
 
     async fn with_room(store: Arc<Store>, insights: Arc<Insights>, room: Room) -> Result<Self, StoreError> {
-        let bytes_before = store.used_bytes().await?;
+        let bytes_before = AtomicU64::new(store.used_bytes().await?);
         let (gone, forgotten) = (Mutex::default(), AtomicU64::new(0));
         Ok(Self { store, insights, room, bytes_before, gone, forgotten })
     }
@@ -84,18 +84,29 @@ impl Passing {
             gone.ended += come.iter().filter(|event| matches!(event.fact, Fact::ExecutionEnded(_))).count();
             gone.ended
         };
-        let is_too_much = ended > self.room.ended
-            || (ended > 0
-                && self.store.used_bytes().await?.saturating_sub(self.bytes_before) > self.room.bytes);
-        if !is_too_much {
+        let is_too_large = ended > 0 && self.grown().await? > self.room.bytes;
+        if ended <= self.room.ended && !is_too_large {
             return Ok(Vec::new());
         }
         let open = self.insights.open();
         let removed = self.store.remove_oldest_passing(ended.div_ceil(SHARE), &open).await?;
         self.insights.forget(&removed).await;
         self.forgotten.fetch_add(removed.len() as u64, Ordering::Relaxed);
-        self.lock().note(&removed);
+        let left = self.lock().note(&removed);
+        if is_too_large {
+            self.store.sweep().await?;
+        }
+        // What is still too large is something else, such as executions of our own, and takes no room from these.
+        if is_too_large && left == 0 {
+            self.bytes_before.store(self.store.used_bytes().await?, Ordering::Relaxed);
+        }
         Ok(removed)
+    }
+
+    /// What the store has grown by.
+    async fn grown(&self) -> Result<u64, StoreError> {
+        let before = self.bytes_before.load(Ordering::Relaxed);
+        Ok(self.store.used_bytes().await?.saturating_sub(before))
     }
 
     fn lock(&self) -> MutexGuard<'_, Gone> {
@@ -104,7 +115,8 @@ impl Passing {
 }
 
 impl Gone {
-    fn note(&mut self, removed: &[ExecutionId]) {
+    /// Says how many are left that have ended.
+    fn note(&mut self, removed: &[ExecutionId]) -> usize {
         self.ended = self.ended.saturating_sub(removed.len());
         for id in removed {
             if self.names.insert(id.clone()) {
@@ -114,6 +126,7 @@ impl Gone {
         while self.by_age.len() > REMEMBERED {
             self.by_age.pop_front().map(|oldest| self.names.remove(&oldest));
         }
+        self.ended
     }
 }
 
@@ -213,6 +226,20 @@ mod tests {
         }
         assert!(seen.passing.forgotten() > 50, "{}", seen.passing.forgotten());
         assert_eq!(seen.left().await.last().map(String::as_str), Some("e99"));
+    }
+
+    #[tokio::test]
+    async fn what_others_write_takes_no_room_from_it() {
+        let seen = Seen::with_room(Room { ended: 1_000, bytes: 1024 * 1024 }).await;
+        for number in 0..60 {
+            let (id, text) = (format!("ours{number}"), noise(number));
+            seen.store.append(&[started(&id, number, &text)]).await.unwrap();
+        }
+        for (id, at) in [("a", 100), ("b", 200), ("c", 300)] {
+            seen.see(id, vec![started(id, at, ""), ended(id, at + 1)], false).await;
+        }
+        assert_eq!(seen.passing.forgotten(), 1, "one went before that was known");
+        assert_eq!(seen.left().await[60..], ["b", "c"]);
     }
 
     /// Fifty thousand letters that cannot be packed well.
