@@ -255,3 +255,18 @@ fn an_item_that_lags_behind_is_named() {
     assert_eq!(slow.rule, Rule::SlowItem);
     assert_eq!(slow.key.as_ref().map(|key| key.as_str()), Some("s=6"));
 }
+
+#[test]
+fn items_that_all_take_long_are_not_slow() {
+    let mut cluster = RuneCluster::new();
+    for item in 0..8 {
+        cluster.answer(&format!("http://shop/{item}"), 20_000 + 1_000 * item, Ok(json!("in its time")));
+    }
+    cluster.start("x", &fan_out(), Some(items(8)));
+    for _ in 0..30 {
+        cluster.run_for(1_000);
+        let mut watching = Watching::new();
+        watching.catch_up(&cluster);
+        assert_eq!(watching.rules(0), []);
+    }
+}

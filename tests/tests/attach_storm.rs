@@ -11,7 +11,7 @@ use lapin::{
     types::{FieldTable, ShortString},
 };
 use protocol::{
-    ClusterConnection, ClusterDialect, ConnectionStep, ExecutionPhase, Passwords, Request, Response,
+    ClusterConnection, ClusterDialect, ConnectionStep, ExecutionPhase, Passwords, Request, Response, Rule,
 };
 use runeglass_tests::{
     clustered::Servers,
@@ -118,6 +118,14 @@ async fn garbage_and_giants_are_told_and_nothing_more() {
     };
     looking.until_cluster("names that are no text are passed by", families).await;
     assert_eq!(view.dropped, 2, "one is too large, and of one nothing could be made: {view:?}");
+    // What our own workers can make nothing of is put aside, and that is said.
+    publish(&channel, "odd.workflow.execution", b"[1, 2").await;
+    let aside = |view: &protocol::ClusterView| {
+        view.findings.iter().any(|found| {
+            found.rule == Rule::Parked && found.queue.as_deref() == Some("odd.workflow.execution.parking")
+        })
+    };
+    looking.until_cluster("the parked one is told", aside).await;
     workers.begin("last", &hello(), json!({})).await;
     assert_eq!(looking.until_ended("last").await.summary.phase, ExecutionPhase::Completed);
     looking.0.close().await.expect("closed");

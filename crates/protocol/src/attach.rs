@@ -179,6 +179,8 @@ pub enum Rule {
     NoConsumer,
     /// Refused messages are gone: the queue has no dead-letter exchange.
     Discarded,
+    /// Workers have given messages up and put them aside.
+    Parked,
     /// An item takes much longer than the others.
     SlowItem,
 }

@@ -52,7 +52,7 @@ export function ClusterPanel(): ReactElement {
           )}
         </div>
         <div className="cluster-column">
-          <Queues queues={queues} />
+          <Queues queues={queues} findings={findings} />
           <Workers cluster={cluster} />
           <RedisMemory redis={redis} />
           <details className="cluster-part cluster-sheet">

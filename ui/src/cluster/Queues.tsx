@@ -1,22 +1,23 @@
 import type { ReactElement } from 'react';
-import type { QueueView } from '../generated/protocol';
+import type { Finding, QueueView } from '../generated/protocol';
 import { formatCount, plural } from '../shared/format';
 import { Icon } from '../shared/icons';
 import { growthWords, isQuiet } from './words';
 
 /** Those with something in them first; the others are counted, and listed for who wants to know. */
-export function Queues({ queues }: { queues: QueueView[] }): ReactElement {
+export function Queues({ queues, findings }: { queues: QueueView[]; findings: Finding[] }): ReactElement {
+  const wrong = new Set(findings.flatMap(({ rule, queue }) => (rule === 'no_consumer' && queue ? [queue] : [])));
   const busy = queues.filter((queue) => !isQuiet(queue));
   const quiet = queues.filter(isQuiet);
   return (
     <section className="cluster-part" aria-label="Queues">
       <h3>Queues</h3>
       {queues.length === 0 && <p className="cluster-none">The depths and consumers of the work queues appear here after the first look.</p>}
-      {busy.length > 0 && <Listed queues={busy} />}
+      {busy.length > 0 && <Listed queues={busy} wrong={wrong} />}
       {quiet.length > 0 && (
         <details className="cluster-quiet">
           <summary>{busy.length === 0 ? allEmpty(quiet.length) : `${plural(quiet.length, 'other')} ${quiet.length === 1 ? 'is' : 'are'} empty`}</summary>
-          <Listed queues={quiet} />
+          <Listed queues={quiet} wrong={wrong} />
         </details>
       )}
     </section>
@@ -27,7 +28,7 @@ function allEmpty(count: number): string {
   return count === 1 ? 'It is empty' : `All ${formatCount(count)} are empty`;
 }
 
-function Listed({ queues }: { queues: QueueView[] }): ReactElement {
+function Listed({ queues, wrong }: { queues: QueueView[]; wrong: ReadonlySet<string> }): ReactElement {
   const most = Math.max(1, ...queues.map(({ messages }) => messages));
   return (
     <table className="cluster-table">
@@ -41,16 +42,16 @@ function Listed({ queues }: { queues: QueueView[] }): ReactElement {
       </thead>
       <tbody>
         {queues.map((queue) => (
-          <Row key={queue.name} queue={queue} most={most} />
+          <Row key={queue.name} queue={queue} most={most} alone={wrong.has(queue.name)} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function Row({ queue, most }: { queue: QueueView; most: number }): ReactElement {
+/** Some queues wait for nobody; where somebody is missing, a finding says so. */
+function Row({ queue, most, alone }: { queue: QueueView; most: number; alone: boolean }): ReactElement {
   const { sign, word } = growthWords(queue);
-  const alone = queue.consumers === 0 && queue.messages > 0;
   return (
     <tr>
       <th scope="row">
@@ -63,7 +64,7 @@ function Row({ queue, most }: { queue: QueueView; most: number }): ReactElement 
         <strong>{formatCount(queue.messages)}</strong>
       </td>
       <td className={alone ? 'numbers cluster-alarm' : 'numbers'}>
-        {alone && <Icon name="warning" size={12} />} {alone ? 'none' : formatCount(queue.consumers)}
+        {alone && <Icon name="warning" size={12} />} {queue.consumers === 0 ? 'none' : formatCount(queue.consumers)}
       </td>
       <td className="numbers">
         {sign} <span className="cluster-dim">{word}</span>

@@ -112,6 +112,10 @@ describe('ClusterPanel', () => {
     render(<ClusterPanel />);
     const cells = screen.getAllByRole('row').map((row) => row.textContent);
     expect(cells).toContain('workflow.execution40 none+2.0 /s growing');
+    expect(document.querySelector('.cluster-alarm')).toBeNull();
+    const alone: Finding = { ...STUCK, rule: 'no_consumer', queue: 'workflow.execution' };
+    act(() => useStore.setState((state) => ({ cluster: state.cluster && { ...state.cluster, findings: [alone] } })));
+    expect(document.querySelector('.cluster-alarm')?.textContent).toContain('none');
     expect(screen.getByText('1 other is empty').parentElement?.textContent).toContain('workflow.timer0 1±0 /s empty');
     expect(cells.findIndex((text) => text?.startsWith('workflow.execution'))).toBeLessThan(cells.findIndex((text) => text?.startsWith('workflow.timer')));
     expect(cells.find((text) => text?.startsWith('w12 messages'))).toBeTruthy();

@@ -24,6 +24,7 @@ export const RULE_WORDS: { [K in Rule]: string } = {
   lost_resume: 'Lost resume',
   no_consumer: 'No consumer',
   discarded: 'Messages lost',
+  parked: 'Parked messages',
   slow_item: 'Slow item',
 };
 

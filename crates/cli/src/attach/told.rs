@@ -185,6 +185,7 @@ fn passes(rule: Rule) -> bool {
         | Rule::LostResume
         | Rule::NoConsumer
         | Rule::Discarded
+        | Rule::Parked
         | Rule::SlowItem => true,
         Rule::CountedTwice | Rule::SharedCounter | Rule::SeveralCompletions | Rule::EarlyCompletion => false,
     }

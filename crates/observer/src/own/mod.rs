@@ -60,6 +60,8 @@ pub struct Own {
     /// Looks that nobody takes, with the moment they were due.
     overdue: Vec<(ExecutionId, Millis)>,
     queues: stuck::Watched,
+    /// What was put aside.
+    parking: stuck::Watched,
     workers: BTreeMap<String, WorkerView>,
 }
 
@@ -86,6 +88,7 @@ impl Own {
             listed_at: 0,
             overdue: Vec::new(),
             queues: stuck::Watched::default(),
+            parking: stuck::Watched::default(),
             workers: BTreeMap::new(),
         }
     }
@@ -274,6 +277,7 @@ impl Dialect for Own {
             Some(Followed::Tail { .. }) | None => Vec::new(),
         });
         let mut findings = self.queues.findings(|_| true, now);
+        findings.extend(self.parking.parked());
         findings.extend(stuck::overdue_timers(&overdue, now));
         findings.extend(slow.take(FINDINGS));
         stuck::sort(&mut findings);
@@ -317,6 +321,8 @@ impl Dialect for Own {
         let worked = [Queue::Execution, Queue::Timeout].map(|queue| queue.name(&self.prefix));
         let work = queues.iter().filter(|queue| worked.contains(&queue.name)).cloned();
         self.queues.note(work, now);
+        let aside = Queue::Parking.name(&self.prefix);
+        self.parking.note(queues.iter().filter(|queue| queue.name == aside).cloned(), now);
     }
 
     fn workers(&self) -> Vec<WorkerView> {

@@ -16,7 +16,7 @@ pub use flow::{
     Completions, Item, OVERTAKEN, PATIENCE, SLOW, Undelivered, discarded, early_completion,
     several_completions, slow_item,
 };
-pub use queues::{Unconsumed, Watched, no_consumer};
+pub use queues::{Unconsumed, Watched, no_consumer, parked};
 pub use timers::{Resting, lost_resume, overdue_timer, overdue_timers};
 
 /// Where something is wrong.
@@ -75,14 +75,15 @@ pub fn sort(findings: &mut [Finding]) {
     let urgency = |rule: Rule| match rule {
         Rule::LostResume => 0,
         Rule::Discarded => 1,
-        Rule::BarrierCannotOpen => 2,
-        Rule::SharedCounter => 3,
-        Rule::CountedTwice => 4,
-        Rule::NoConsumer => 5,
-        Rule::OverdueTimer => 6,
-        Rule::EarlyCompletion => 7,
-        Rule::SeveralCompletions => 8,
-        Rule::SlowItem => 9,
+        Rule::Parked => 2,
+        Rule::BarrierCannotOpen => 3,
+        Rule::SharedCounter => 4,
+        Rule::CountedTwice => 5,
+        Rule::NoConsumer => 6,
+        Rule::OverdueTimer => 7,
+        Rule::EarlyCompletion => 8,
+        Rule::SeveralCompletions => 9,
+        Rule::SlowItem => 10,
     };
     findings.sort_by(|left, right| {
         let order = (urgency(left.rule), left.since, &left.execution_id, &left.sentence);

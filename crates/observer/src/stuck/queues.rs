@@ -1,4 +1,4 @@
-//! Queues that nobody consumes.
+//! Queues that nobody consumes, and what was put aside.
 
 use std::collections::BTreeMap;
 
@@ -42,6 +42,22 @@ pub fn no_consumer(unconsumed: &Unconsumed<'_>, now: Millis) -> Option<Finding> 
     Some(Finding { queue: Some(name.clone()), ..found })
 }
 
+/// A queue for what workers have given up, which is never read by itself.
+pub fn parked(queue: &QueueView, since: Millis) -> Option<Finding> {
+    let QueueView { name, messages, .. } = queue;
+    let many = match *messages {
+        0 => return None,
+        1 => "1 message that no worker could deal with is".to_owned(),
+        more => format!("{more} messages that no worker could deal with are"),
+    };
+    let sentence = format!("{many} parked in {name}.");
+    let evidence = vec![format!("{name}: {}", counted(*messages as usize, "message"))];
+    let advice = "Read them there: the header x-reason of each says why. Whatever waits for them waits for ever. When the \
+                  reason is gone, send them to the work queue again, or cancel the executions and take them away.";
+    let found = At::default().finding(Rule::Parked, since, Said { sentence, evidence, advice });
+    Some(Finding { queue: Some(name.clone()), ..found })
+}
+
 /// Queues as they were seen last.
 #[derive(Default)]
 pub struct Watched(BTreeMap<String, Seen>);
@@ -67,6 +83,10 @@ impl Watched {
 
     pub fn get(&self, name: &str) -> Option<&QueueView> {
         self.0.get(name).map(|seen| &seen.queue)
+    }
+
+    pub fn parked(&self) -> impl Iterator<Item = Finding> {
+        self.0.values().filter_map(|Seen { queue, since, .. }| parked(queue, *since))
     }
 
     pub fn findings(&self, is_work: impl Fn(&str) -> bool, now: Millis) -> Vec<Finding> {

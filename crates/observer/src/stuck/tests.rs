@@ -175,6 +175,11 @@ fn queues_and_messages_that_nobody_takes() {
         watched.findings(|_| false, 63_000).iter().map(Finding::identity).collect();
     assert_eq!(both.len(), 2, "they are told apart");
 
+    let aside =
+        QueueView { name: "workflow.execution.parking".to_owned(), messages: 2, consumers: 0, growth: 0.0 };
+    fires(Rule::Parked, parked(&aside, 1), &["2 messages that no worker could deal with are parked"]);
+    silent(parked(&QueueView { messages: 0, ..aside }, 1));
+
     let gone = Undelivered {
         at: at(),
         since: 0,
