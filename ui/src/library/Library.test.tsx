@@ -1,5 +1,6 @@
-import { act, fireEvent, render, screen } from '@testing-library/react';
-import { describe, expect, it } from 'vitest';
+import { act, fireEvent, render, screen, waitFor } from '@testing-library/react';
+import { describe, expect, it, vi } from 'vitest';
+import { connect } from '../state/actions';
 import { useStore } from '../state/store';
 import { diagnostic, entry, summary, view } from '../testing/fixtures';
 import { Library } from './Library';
@@ -23,6 +24,16 @@ describe('Library', () => {
     fireEvent.click(row);
     expect(useStore.getState().open).toEqual({ type: 'workflow', path: 'b.json' });
     expect(row.getAttribute('aria-current')).toBe('true');
+  });
+
+  it('asks anew what was open before when the stories are wanted, also from there', async () => {
+    const recent = vi.fn(async () => []);
+    const files = { recent, asked: async () => null, reopen: async () => ({ type: 'store' as const }), forget: async () => undefined };
+    connect({ host: { mode: 'desktop', title: '', readOnly: false }, call: () => Promise.reject(new Error('unused')), subscribe: () => () => undefined, files });
+    render(<Library />);
+    expect(useStore.getState().open).toEqual({ type: 'nothing' });
+    fireEvent.click(screen.getByTestId('open-gallery'));
+    await waitFor(() => expect(recent).toHaveBeenCalledTimes(1));
   });
 
   it('lists executions with state, duration and a short id', () => {

@@ -5,9 +5,16 @@ import { EmptyState } from '../shared/EmptyState';
 import { plural } from '../shared/format';
 import { Icon } from '../shared/icons';
 import { moveFocus } from '../shared/roving';
+import { fetchRecent } from '../state/files';
 import { countSeverity, shownEntry } from '../state/selectors';
 import { openGallery, openWorkflow, useStore } from '../state/store';
 import { useInSight } from './useInSight';
+
+/** Whoever asks for it anew, also from there, wants to see what is there now. */
+function showGallery(): void {
+  openGallery();
+  void fetchRecent();
+}
 
 export function WorkflowList(): ReactElement {
   const workflows = useStore((state) => state.workflows);
@@ -24,7 +31,7 @@ export function WorkflowList(): ReactElement {
       <div className="panel-heading library-heading">
         <h2 title={folder}>Workflows</h2>
         {workflows.length > 0 && <span className="badge">{workflows.length}</span>}
-        <IconButton icon="gallery" label="All stories" aria-pressed={nothing} data-testid="open-gallery" onClick={openGallery} />
+        <IconButton icon="gallery" label="All stories" aria-pressed={nothing} data-testid="open-gallery" onClick={showGallery} />
       </div>
       {ready && workflows.length === 0 && (
         <EmptyState icon="folder" title="No workflows yet">
