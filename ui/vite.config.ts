@@ -1,10 +1,6 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 
-const TESTS = ['src/**/*.test.{ts,tsx}'];
-/** They put another module in the place of ours, which nobody else must get. */
-const APART = ['src/cluster/AttachDialog.test.tsx', 'src/cluster/cluster.test.tsx', 'src/fork/ForkDialog.test.tsx'];
-
 export default defineConfig({
   // Relative, so that the same build is served by the loopback host and by Tauri's own protocol.
   base: './',
@@ -20,10 +16,10 @@ export default defineConfig({
     setupFiles: ['src/testing/setup.ts'],
     restoreMocks: true,
     projects: [
-      // A page and its modules for every file would take longer than all the tests do, so files share them: the setup puts
-      // back what is common to all.
-      { extends: true, test: { name: 'shared', pool: 'threads', isolate: false, include: TESTS, exclude: APART } },
-      { extends: true, test: { name: 'apart', include: APART } },
+      // What draws nothing shares one page: a page of its own would take longer than its tests do.
+      { extends: true, test: { name: 'words', pool: 'threads', isolate: false, include: ['src/**/*.test.ts'] } },
+      // What draws gets a page of its own: where files shared one, now and then a change was looked at before it was drawn.
+      { extends: true, test: { name: 'pages', include: ['src/**/*.test.tsx'] } },
     ],
   },
 });
