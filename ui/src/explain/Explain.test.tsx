@@ -5,7 +5,7 @@ import { connect } from '../state/actions';
 import { useStore } from '../state/store';
 import { nodeView, summary, view } from '../testing/fixtures';
 import { Explain } from './Explain';
-import { punctuated, slowestSentence, storyOf, waitingSentence } from './words';
+import { punctuated, restSentences, slowestSentence, storyOf, waitingSentence } from './words';
 
 const WHOLE: ExplanationView = {
   sentences: [],
@@ -133,6 +133,19 @@ describe('sentences', () => {
     expect(words.map((word) => (typeof word === 'object' && 'node' in word ? `<${word.node}>` : word)).join('')).toBe(
       `<say> has 1 of 2: the branch from <greet> rests in <rest> until ${until}.`,
     );
+  });
+
+  it('tell what rests, the first to go on first', () => {
+    const { counts } = nodeView('idle');
+    const later = nodeView('waiting_timer', { due: Date.UTC(2030, 0, 2), counts: { ...counts, waiting: 12 } });
+    const sooner = nodeView('waiting_timer', { due: Date.UTC(2030, 0, 1), counts: { ...counts, waiting: 1 } });
+    const told = restSentences(view({ nodes: { greet: later, say: sooner, start: nodeView('success') } }));
+    expect(told.map(([who]) => who)).toEqual([{ node: 'say' }, { node: 'greet' }]);
+    expect(told.map(([, what]) => what)).toEqual([
+      expect.stringMatching(/^ rests until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.$/),
+      expect.stringMatching(/^ rests at 12 keys, the first until /),
+    ]);
+    expect(restSentences(null)).toEqual([]);
   });
 
   it('name a lost branch so too', () => {

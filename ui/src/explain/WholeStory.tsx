@@ -11,7 +11,7 @@ import { useStore } from '../state/store';
 import { Named, Sentences } from './Sentences';
 import { Spending, SpendingLegend } from './Spending';
 import { waitingNow } from './waitingNow';
-import { legTime, outcomeOf, slowestSentence, spentTime, waitingSentence, wayOf } from './words';
+import { legTime, outcomeOf, restSentences, slowestSentence, spentTime, waitingSentence, wayOf } from './words';
 
 const MOST_SPENT = 8;
 
@@ -30,7 +30,7 @@ export function WholeStory({ explanation }: { explanation: ExplanationView }): R
       {path.length > 0 && (
         <section className="why-part" aria-label="Where the time went">
           <div className="why-head">
-            <h3>Where the time went</h3>
+            <h3>{running ? 'Where the time went so far' : 'Where the time went'}</h3>
             <WayButton path={path} />
           </div>
           <Sentences of={[slowestSentence(path)]} testId="why-slowest" />
@@ -47,10 +47,11 @@ function Waits({ told, running }: { told: readonly Waiting[]; running: boolean }
   const view = useStore(shownView);
   const waiting = running ? waitingNow(told, view) : told;
   if (!running && waiting.length === 0) return null;
+  const sentences = [...waiting.map(waitingSentence), ...(running ? restSentences(view) : [])];
   return (
     <section className="why-part" aria-label="Is it stuck">
       <h3>{running ? 'What it waits for' : 'Why it did not go on'}</h3>
-      {waiting.length === 0 ? <p className="why-note">No join waits for anything.</p> : <Sentences of={waiting.map(waitingSentence)} testId="why-waiting" />}
+      {sentences.length === 0 ? <p className="why-note">No join waits for anything.</p> : <Sentences of={sentences} testId="why-waiting" />}
     </section>
   );
 }

@@ -1,6 +1,6 @@
 /** Reasons as sentences. Nodes in them are places that one can go to, so a sentence is a list of words and nodes. */
 import type { Edge, ExecutionSummary, ExecutionView, ExplanationView, FiringStory, Leg, Missing, MissingAt, NodeStory, NotRun, Spent, Waiting, Workflow } from '../generated/protocol';
-import { formatCount, formatDuration, formatSeconds, plural } from '../shared/format';
+import { formatCount, formatDuration, formatMoment, formatSeconds, plural } from '../shared/format';
 import { waitingNow } from './waitingNow';
 
 export type Word = string | { node: string } | { code: string };
@@ -122,6 +122,13 @@ export function legTime({ queue, run, timer }: Leg): number {
 
 export function spentTime({ queue, run, timer, barrier }: Spent): number {
   return queue + run + timer + barrier;
+}
+
+/** Nodes that rest, the first to go on first. */
+export function restSentences(view: ExecutionView | null): Sentence[] {
+  const resting = Object.entries(view?.nodes ?? {}).flatMap(([node, { state, counts, due }]) => (state === 'waiting_timer' && due !== null ? [{ node, due, keys: counts.waiting }] : []));
+  const soonest = resting.toSorted((a, b) => a.due - b.due).slice(0, MOST_MISSING);
+  return soonest.map(({ node, due, keys }) => [{ node }, ` rests ${keys > 1 ? `at ${formatCount(keys)} keys, the first ` : ''}until ${formatMoment(due).split('.')[0]}.`]);
 }
 
 /** Where most of the time went on the way that took longest. */
