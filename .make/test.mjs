@@ -1,4 +1,5 @@
-// Runs every check of the house, one after the other, and closes with one line over all of them.
+// Runs every check of the house and closes with one line over all of them. The Rust tests wait for servers half of the
+// time, so what only needs a processor runs beside them; whatever measures frames runs alone.
 // `node .make/test.mjs lint` runs the lints only.
 
 import { spawn } from 'node:child_process';
@@ -41,26 +42,31 @@ const vitest = (name, script) => {
   };
 };
 
-const lints = [
+const compiled = [
   whole('rustfmt', '.', 'cargo', 'fmt', '--all', '--check'),
   whole('clippy', '.', 'cargo', 'clippy', '--workspace', '--all-targets', '--locked', '--', '-D', 'warnings'),
+];
+const typed = [
   whole('tsc', 'ui', 'npm', 'run', '--silent', 'typecheck'),
   whole('eslint', 'ui', 'npm', 'run', '--silent', 'lint'),
 ];
-const tests = [
-  rust('Rust tests', 'test', '--workspace', '--locked', '--no-fail-fast'),
-  vitest('user interface', 'test'),
-  vitest('browser, end to end', 'e2e:browser'),
-  vitest('desktop, end to end', 'e2e:desktop'),
-];
+const rustTests = rust('Rust tests', 'test', '--workspace', '--locked', '--no-fail-fast');
+const pageTests = vitest('user interface', 'test');
+const endToEnd = [vitest('browser, end to end', 'e2e:browser'), vitest('desktop, end to end', 'e2e:desktop')];
 
-function run(check) {
+/** One round after the other; in a round, lanes side by side; in a lane, one check after the other. */
+const rounds = process.argv[2] === 'lint'
+  ? [[[...compiled, ...typed]]]
+  : [[compiled], [[rustTests], [...typed, pageTests]], [endToEnd]];
+
+/** What is not live is printed when it has ended, so that two lanes do not talk at once. */
+function run(check, live) {
   return new Promise((resolve) => {
     let output = '';
     const child = spawn(check.command, check.args, { cwd: check.folder, stdio: ['ignore', 'pipe', 'pipe'] });
     const pass = (stream) => (chunk) => {
       output += chunk;
-      stream.write(chunk);
+      if (live) stream.write(chunk);
     };
     child.stdout.on('data', pass(process.stdout));
     child.stderr.on('data', pass(process.stderr));
@@ -69,18 +75,26 @@ function run(check) {
   });
 }
 
-const checks = process.argv[2] === 'lint' ? lints : [...lints, ...tests];
 const total = { passed: 0, failed: 0 };
 const summary = [];
-for (const [index, check] of checks.entries()) {
-  console.log(`\n── ${index + 1} of ${checks.length}: ${check.name} ──`);
+
+async function take(check, live) {
+  const title = `\n── ${check.name} ──`;
+  if (live) console.log(title);
   const began = process.hrtime.bigint();
-  const { code, output } = await run(check);
+  const { code, output } = await run(check, live);
+  if (!live) console.log(`${title}\n${output}`);
   const { passed, failed } = check.count(code, output);
   const seconds = (Number(process.hrtime.bigint() - began) / 1e9).toFixed(0);
   total.passed += passed;
   total.failed += failed;
   summary.push(`${failed === 0 ? '✓' : '✕'} ${check.name}: ${passed} passed, ${failed} failed (${seconds} s)`);
+}
+
+for (const lanes of rounds) {
+  await Promise.all(lanes.map(async (lane, index) => {
+    for (const check of lane) await take(check, index === 0);
+  }));
 }
 rmSync(scratch, { recursive: true, force: true });
 console.log(`\n${summary.join('\n')}\n`);
