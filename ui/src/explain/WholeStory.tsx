@@ -30,7 +30,7 @@ export function WholeStory({ explanation }: { explanation: ExplanationView }): R
       {path.length > 0 && (
         <section className="why-part" aria-label="Where the time went">
           <div className="why-head">
-            <h3>{running ? 'Where the time went so far' : 'Where the time went'}</h3>
+            <h3>{running ? 'Time spent so far' : 'Where the time went'}</h3>
             <WayButton path={path} />
           </div>
           <Sentences of={[slowestSentence(path)]} testId="why-slowest" />
