@@ -205,6 +205,7 @@ fn a_node_that_is_delivered_again_has_run_twice() {
     let view = watching.view();
     assert_eq!((view.nodes["mail"].counts.success, view.nodes["end"].counts.success), (2, 2));
     assert!(watching.rules(0).contains(&Rule::SeveralCompletions));
+    assert_eq!(watching.rune.redelivered(), 2, "it, and what stands behind it");
 }
 
 #[test]

@@ -85,6 +85,12 @@ pub trait Dialect: Send {
         0
     }
 
+    /// Starts of what had begun before: its message, or one that led to it, was delivered again.
+    fn redelivered(&self) -> u64;
+
+    /// Messages that were put aside; `None` where the cluster puts none aside.
+    fn dead_letters(&self) -> Option<u64>;
+
     /// Messages that have come and of which nothing could be made.
     fn unseen(&self) -> u64 {
         0

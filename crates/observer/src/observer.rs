@@ -434,6 +434,8 @@ impl Looker {
             findings: self.findings.clone(),
             heard: self.counters.heard.load(Ordering::Relaxed),
             dropped: dropped + large + speaker.map_or(0, Dialect::unseen),
+            redelivered: speaker.map_or(0, Dialect::redelivered),
+            dead_letters: speaker.and_then(Dialect::dead_letters),
             gaps: self.gaps.listed(),
             passed_over: speaker.map_or(0, Dialect::passed_over),
         };
@@ -459,6 +461,8 @@ fn empty(address: &Address, now: Millis) -> ClusterView {
         findings: Vec::new(),
         heard: 0,
         dropped: 0,
+        redelivered: 0,
+        dead_letters: None,
         gaps: Vec::new(),
         passed_over: 0,
         forgotten: 0,

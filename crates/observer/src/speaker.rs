@@ -97,6 +97,14 @@ impl Dialect for Speaker {
         pass!(self, it => it.passed_over())
     }
 
+    fn redelivered(&self) -> u64 {
+        pass!(self, it => it.redelivered())
+    }
+
+    fn dead_letters(&self) -> Option<u64> {
+        pass!(self, it => it.dead_letters())
+    }
+
     fn unseen(&self) -> u64 {
         pass!(self, it => it.unseen())
     }

@@ -86,6 +86,12 @@ pub struct ClusterView {
     pub heard: u64,
     #[ts(type = "number")]
     pub dropped: u64,
+    /// Starts of what had begun before: its message, or one that led to it, was delivered again.
+    #[ts(type = "number")]
+    pub redelivered: u64,
+    /// Messages that were put aside; absent where nobody puts any aside, so that what is refused is gone.
+    #[ts(type = "number | null")]
+    pub dead_letters: Option<u64>,
     /// When something went by unseen, the latest last.
     pub gaps: Vec<Gap>,
     /// Executions that are there and not followed, because there are too many.

@@ -72,5 +72,5 @@ pub use view::{
     Counts, DeadLetter, EdgeView, ExecutionPhase, ExecutionSummary, ExecutionView, FailedAttempt, FiringView,
     NodeDetail, NodeState, NodeView, PayloadView, Progress, ViewPatch, WorkflowEntry,
 };
-pub use waits::{TimerPurpose, TimerView, WaitBoard};
+pub use waits::{TimerKeeper, TimerPurpose, TimerView, WaitBoard};
 pub use workflow::{Credentials, Edge, ErrorPolicy, Node, Workflow};

@@ -31,6 +31,20 @@ pub struct TimerView {
     /// When it was set.
     pub set_at: Millis,
     pub purpose: TimerPurpose,
+    pub keeper: TimerKeeper,
+}
+
+/// Who sees to it that a timer fires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export_to = "protocol.ts")]
+pub enum TimerKeeper {
+    /// The engine of this process.
+    Here,
+    /// The workers of a cluster that is looked at.
+    Cluster,
+    /// Whoever claimed it did not send on what it should have resumed: that lies there, and nobody comes for it.
+    Nobody,
 }
 
 /// What happens when a timer fires.

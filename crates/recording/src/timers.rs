@@ -4,8 +4,8 @@ use std::{collections::HashMap, sync::Arc};
 
 use engine::Plan;
 use protocol::{
-    Change, Echo, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis, NodeId, TimerPurpose,
-    TimerView,
+    Change, Echo, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis, NodeId, TimerKeeper,
+    TimerPurpose, TimerView,
 };
 
 use crate::observed;
@@ -15,6 +15,7 @@ pub struct TimerFold {
     title: String,
     plan: Arc<Plan>,
     has_deadlines: bool,
+    keeper: TimerKeeper,
     resting: HashMap<MessageId, Resting>,
     joins: HashMap<(NodeId, Lineage), Resting>,
 }
@@ -38,6 +39,7 @@ impl TimerFold {
             plan,
             // Joins of a Rune cluster never give up, whatever their timeout says.
             has_deadlines: observed::can_be_followed(std::slice::from_ref(event)),
+            keeper: if started.observed.is_some() { TimerKeeper::Cluster } else { TimerKeeper::Here },
             resting: HashMap::new(),
             joins: HashMap::new(),
         })
@@ -145,6 +147,7 @@ impl TimerFold {
             due: resting.due,
             set_at: resting.set_at,
             purpose: resting.purpose.clone(),
+            keeper: self.keeper,
         })
     }
 

@@ -126,6 +126,14 @@ findings: Array<Finding>,
  */
 heard: number, dropped: number, 
 /**
+ * Starts of what had begun before: its message, or one that led to it, was delivered again.
+ */
+redelivered: number, 
+/**
+ * Messages that were put aside; absent where nobody puts any aside, so that what is refused is gone.
+ */
+dead_letters: number | null, 
+/**
  * When something went by unseen, the latest last.
  */
 gaps: Array<Gap>, 
@@ -1169,6 +1177,11 @@ export type TimelineRow = { node_id: NodeId,
 bars: Array<Bar>, };
 
 /**
+ * Who sees to it that a timer fires.
+ */
+export type TimerKeeper = "here" | "cluster" | "nobody";
+
+/**
  * What happens when a timer fires.
  */
 export type TimerPurpose = { "type": "rest" } | { "type": "retry", "data": { attempt: number, error: NodeError, } } | { "type": "deadline", "data": { arrived: number, expected: number, stands: boolean, } };
@@ -1185,7 +1198,7 @@ name: string, key: LineageKey, due: number,
 /**
  * When it was set.
  */
-set_at: number, purpose: TimerPurpose, };
+set_at: number, purpose: TimerPurpose, keeper: TimerKeeper, };
 
 export type Unindexed = { executions: number, events: number, };
 

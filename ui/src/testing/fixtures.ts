@@ -180,6 +180,8 @@ export function cluster(more: Partial<ClusterView> = {}): ClusterView {
     findings: [],
     heard: 1_234,
     dropped: 0,
+    redelivered: 0,
+    dead_letters: 0,
     gaps: [],
     passed_over: 0,
     forgotten: 0,

@@ -7,7 +7,7 @@ import { view } from '../testing/fixtures';
 import { WaitsPanel } from './WaitsPanel';
 
 function timer(more: Partial<TimerView>): TimerView {
-  return { execution_id: 'x1', title: 'Hello', node_id: 'greet', name: 'Greet', key: '', due: Date.now() + 61_000, set_at: 0, purpose: { type: 'rest' }, ...more };
+  return { execution_id: 'x1', title: 'Hello', node_id: 'greet', name: 'Greet', key: '', due: Date.now() + 61_000, set_at: 0, purpose: { type: 'rest' }, keeper: 'here', ...more };
 }
 
 function show(board: WaitBoard): () => Request[] {

@@ -241,6 +241,8 @@ mod tests {
             findings: Vec::new(),
             heard: 1,
             dropped: 0,
+            redelivered: 0,
+            dead_letters: None,
             gaps: Vec::new(),
             passed_over: 0,
             forgotten: 0,

@@ -63,6 +63,7 @@ pub struct Own {
     /// What was put aside.
     parking: stuck::Watched,
     workers: BTreeMap<String, WorkerView>,
+    redelivered: u64,
 }
 
 /// What is read of a message.
@@ -90,6 +91,7 @@ impl Own {
             queues: stuck::Watched::default(),
             parking: stuck::Watched::default(),
             workers: BTreeMap::new(),
+            redelivered: 0,
         }
     }
 
@@ -127,7 +129,8 @@ impl Own {
             match taken {
                 Ok(Taken::Followed(more)) => {
                     self.definitions.remove(&id);
-                    self.paces.entry(id.clone()).or_default().note(&events[before..]);
+                    let again = self.paces.entry(id.clone()).or_default().note(&events[before..]);
+                    self.redelivered += again;
                     self.followed.extend(known.map(|known| (id.clone(), known)));
                     match more {
                         More::Now => drop(self.hinted.insert(id)),
@@ -327,6 +330,14 @@ impl Dialect for Own {
 
     fn workers(&self) -> Vec<WorkerView> {
         self.workers.values().cloned().collect()
+    }
+
+    fn redelivered(&self) -> u64 {
+        self.redelivered
+    }
+
+    fn dead_letters(&self) -> Option<u64> {
+        Some(self.parking.messages())
     }
 
     fn passed_over(&self) -> u64 {

@@ -1,9 +1,9 @@
-//! How long items take at the nodes of an execution, so that one that lags behind is told.
+//! How long items take at the nodes of an execution, so that one that lags behind is told; and what was begun again.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use engine::Ledger;
-use protocol::{Event, ExecutionId, Fact, Finding, Millis, NodeId, NodeSucceeded};
+use protocol::{Event, ExecutionId, Fact, Finding, Firing, MessageId, Millis, NodeId};
 
 use crate::stuck::{self, At, Item, SLOW};
 
@@ -12,22 +12,51 @@ const REMEMBERED: usize = 64;
 /// Items of one execution that are told of.
 const LISTED: usize = 20;
 
-/// What items have taken that went well, by node.
 #[derive(Default)]
-pub struct Pace(HashMap<NodeId, VecDeque<Millis>>);
+pub struct Pace {
+    /// What items have taken that went well, by node.
+    took: HashMap<NodeId, VecDeque<Millis>>,
+    /// What has begun, and neither ended nor rests.
+    busy: HashSet<MessageId>,
+}
 
 impl Pace {
-    pub fn note(&mut self, events: &[Event]) {
+    /// Says how many of these were begun by one worker after another: their messages were delivered again.
+    pub fn note(&mut self, events: &[Event]) -> u64 {
+        let mut again = 0;
         for event in events {
-            let Fact::NodeSucceeded(NodeSucceeded { firing, duration, .. }) = &event.fact else { continue };
-            if firing.lineage.is_root() {
-                continue;
+            match &event.fact {
+                Fact::NodeStarted(started) => {
+                    again += u64::from(!self.busy.insert(started.firing.message_id.clone()));
+                }
+                Fact::NodeSucceeded(done) => {
+                    self.busy.remove(&done.firing.message_id);
+                    self.note_time(&done.firing, done.duration);
+                }
+                Fact::NodeFailed(done) => drop(self.busy.remove(&done.firing.message_id)),
+                Fact::AttemptFailed(failed) => drop(self.busy.remove(&failed.firing.message_id)),
+                Fact::NodeParked(parked) => drop(self.busy.remove(&parked.firing.message_id)),
+                Fact::Intervened(done) => drop(self.busy.remove(&done.firing.message_id)),
+                Fact::ExecutionStarted(_)
+                | Fact::TimedOut(_)
+                | Fact::Prolonged(_)
+                | Fact::TimerFired(_)
+                | Fact::Gathered(_)
+                | Fact::Missed(_)
+                | Fact::ExecutionEnded(_) => {}
             }
-            let took = self.0.entry(firing.node_id.clone()).or_default();
-            took.push_back(*duration);
-            if took.len() > REMEMBERED {
-                took.pop_front();
-            }
+        }
+        again
+    }
+
+    fn note_time(&mut self, firing: &Firing, duration: Millis) {
+        if firing.lineage.is_root() {
+            return;
+        }
+        let took = self.took.entry(firing.node_id.clone()).or_default();
+        took.push_back(duration);
+        if took.len() > REMEMBERED {
+            took.pop_front();
         }
     }
 
@@ -36,7 +65,7 @@ impl Pace {
             let message = &opened.message;
             let since = opened.started.filter(|since| now - since >= SLOW)?;
             let node = ledger.plan().workflow.nodes.get(message.node)?;
-            let peers = self.0.get(&node.id)?.iter().copied().collect();
+            let peers = self.took.get(&node.id)?.iter().copied().collect();
             let at = At::node(id, &node.id, message.lineage.key(), node.title());
             stuck::slow_item(&Item { at, since, peers }, now)
         });
@@ -47,7 +76,7 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use engine::Message;
-    use protocol::{ExecutionStarted, Firing, NodeStarted, Payload, Rule};
+    use protocol::{ExecutionStarted, NodeStarted, NodeSucceeded, Payload, Rule};
     use serde_json::{Value, json};
 
     use super::*;
@@ -56,6 +85,7 @@ mod tests {
     struct Logged {
         ledger: Ledger,
         pace: Pace,
+        again: u64,
         seq: u64,
     }
 
@@ -77,14 +107,14 @@ mod tests {
             let first = Event { execution_id: "x".into(), seq: 1, at: 0, fact };
             let mut ledger = Ledger::begin(std::slice::from_ref(&first)).expect("it begins");
             ledger.apply(&first).expect("it adds up");
-            Self { ledger, pace: Pace::default(), seq: 1 }
+            Self { ledger, pace: Pace::default(), again: 0, seq: 1 }
         }
 
         fn say(&mut self, at: Millis, fact: Fact) {
             self.seq += 1;
             let event = Event { execution_id: "x".into(), seq: self.seq, at, fact };
             self.ledger.apply(&event).expect("it adds up");
-            self.pace.note(&[event]);
+            self.again += self.pace.note(&[event]);
         }
 
         fn start(&mut self, message: &Message, at: Millis) -> Firing {
@@ -150,7 +180,9 @@ mod tests {
             found[0].sentence.contains("Fetch at each=6 runs for 60 s, where others took 1 s"),
             "{found:?}"
         );
+        assert_eq!(logged.again, 0);
         logged.succeed(&items[6], None, "c", 60_000);
         assert_eq!(logged.slow(200_000), []);
+        assert_eq!(logged.again, 1, "a second worker has begun with it");
     }
 }

@@ -76,6 +76,7 @@ impl Execution {
             ended: false,
             skew: None,
             let_go: 0,
+            redelivered: 0,
             secrets,
             seq: 0,
             last_at: heard_at,

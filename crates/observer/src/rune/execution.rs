@@ -79,6 +79,8 @@ pub struct Execution {
     pub skew: Option<Millis>,
     /// Statuses and places that were let go.
     pub let_go: u64,
+    /// Nodes that were seen to begin again, and are not counted yet.
+    pub redelivered: u64,
     pub(super) secrets: Secrets,
     pub(super) seq: u64,
     pub(super) last_at: Millis,
@@ -303,6 +305,8 @@ impl Execution {
                 let turn = self.track(&spot).run(at);
                 self.unqueue(&spot, at);
                 if let Turn::Begins { visit, attempt } = turn {
+                    let is_again = self.graph.nodes[spot.0].begins_once && (visit > 1 || attempt > 1);
+                    self.redelivered += u64::from(is_again);
                     self.mark_open(&spot);
                     let firing = self.firing(spot.0, spot.1, visit, attempt);
                     self.start(firing, at.millis(), status.parameters, status.used_inputs);

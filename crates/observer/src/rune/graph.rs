@@ -24,6 +24,8 @@ pub struct Place {
     pub incoming: Vec<usize>,
     /// The splits that it stands in, outermost first; absent where ways of different depth lead here.
     pub scope: Option<Vec<usize>>,
+    /// One message at the most comes here for one key, unless it is delivered again.
+    pub begins_once: bool,
 }
 
 /// An edge.
@@ -68,6 +70,7 @@ impl Graph {
         let mut nodes: Vec<Place> =
             workflow.nodes.iter().enumerate().map(|(at, node)| place(at, node, &edges)).collect();
         set_scopes(&mut nodes, &edges);
+        set_begins_once(&mut nodes, &edges);
         Self { nodes, edges, by_id }
     }
 
@@ -187,6 +190,7 @@ fn place(at: usize, node: &Node, edges: &[Way]) -> Place {
         outgoing,
         incoming,
         scope: None,
+        begins_once: false,
     }
 }
 
@@ -222,6 +226,24 @@ fn set_scopes(nodes: &mut [Place], edges: &[Way]) {
     }
     for (at, node) in nodes.iter_mut().enumerate() {
         node.scope = scopes[at].take().filter(|_| !mixed[at]);
+    }
+}
+
+/// In the order of the edges: what stands in a circle, or where ways meet without a join, may begin any number of times.
+fn set_begins_once(nodes: &mut [Place], edges: &[Way]) {
+    let mut waits_for: Vec<usize> = nodes.iter().map(|node| node.incoming.len()).collect();
+    let mut open: Vec<usize> = (0..nodes.len()).filter(|&at| waits_for[at] == 0).collect();
+    while let Some(at) = open.pop() {
+        let meets_once = nodes[at].role.is_join() || nodes[at].incoming.len() <= 1;
+        let from_once = nodes[at].incoming.iter().all(|&edge| nodes[edges[edge].from].begins_once);
+        nodes[at].begins_once = meets_once && from_once;
+        for &edge in &nodes[at].outgoing {
+            let to = edges[edge].to;
+            waits_for[to] -= 1;
+            if waits_for[to] == 0 {
+                open.push(to);
+            }
+        }
     }
 }
 

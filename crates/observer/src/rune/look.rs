@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use protocol::{ExecutionId, LineageKey, Millis, NodeId, TimerPurpose, TimerView};
+use protocol::{ExecutionId, LineageKey, Millis, NodeId, TimerKeeper, TimerPurpose, TimerView};
 use redis::{FromRedisValue, ToRedisArgs};
 use serde_json::Value;
 
@@ -452,6 +452,7 @@ impl Timer {
             due: self.due,
             set_at: self.set_at,
             purpose: TimerPurpose::Rest,
+            keeper: if self.alone_since.is_some() { TimerKeeper::Nobody } else { TimerKeeper::Cluster },
         }
     }
 }

@@ -93,6 +93,8 @@ pub struct Rune {
     let_go: LetGo,
     /// Nodes that have begun, over all executions.
     begun: u64,
+    /// Of these, those that had begun before.
+    redelivered: u64,
     redis: Seen,
     /// How much our clock goes before that of the cluster, by what was heard last.
     skew: Millis,
@@ -139,6 +141,7 @@ impl Rune {
             gone_by_age: VecDeque::new(),
             let_go: LetGo::default(),
             begun: 0,
+            redelivered: 0,
             redis: Seen::default(),
             skew: 0,
             listening_since: None,
@@ -185,6 +188,7 @@ impl Rune {
         let execution = self.executions.get_mut(id)?;
         let before = execution.size();
         tell(execution);
+        self.redelivered += std::mem::take(&mut execution.redelivered);
         execution.begun_before = self.begun;
         self.places = self.places + execution.size() - before;
         Some(execution.take_events())
@@ -449,6 +453,15 @@ impl Dialect for Rune {
 
     fn passed_over(&self) -> u64 {
         self.let_go.unfinished + self.unlisted
+    }
+
+    fn redelivered(&self) -> u64 {
+        self.redelivered
+    }
+
+    /// Its queues have no dead-letter exchange: what a worker refuses is gone.
+    fn dead_letters(&self) -> Option<u64> {
+        None
     }
 
     fn unseen(&self) -> u64 {

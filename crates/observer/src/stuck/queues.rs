@@ -85,6 +85,11 @@ impl Watched {
         self.0.get(name).map(|seen| &seen.queue)
     }
 
+    /// All that is in them.
+    pub fn messages(&self) -> u64 {
+        self.0.values().map(|seen| seen.queue.messages).sum()
+    }
+
     pub fn parked(&self) -> impl Iterator<Item = Finding> {
         self.0.values().filter_map(|Seen { queue, since, .. }| parked(queue, *since))
     }
