@@ -56,6 +56,25 @@ pub enum ObserverError {
     Odd(String),
 }
 
+impl ObserverError {
+    /// We may not ask that.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::Redis(error) if error.code() == Some("NOPERM"))
+    }
+
+    /// It says something of one key, and nothing of the server: somebody else may use the same name.
+    pub fn is_about_one_key(&self) -> bool {
+        match self {
+            Self::Odd(_) => true,
+            Self::Redis(error) => {
+                matches!(error.kind(), redis::ErrorKind::UnexpectedReturnType | redis::ErrorKind::Parse)
+                    || error.code() == Some("WRONGTYPE")
+            }
+            Self::Broker(_) | Self::Silent(_) => false,
+        }
+    }
+}
+
 impl From<redis::ParsingError> for ObserverError {
     fn from(error: redis::ParsingError) -> Self {
         Self::Redis(error.into())

@@ -14,8 +14,8 @@ use crate::{ObserverError, Read, Reader};
 
 /// Facts read at once.
 const CHUNK: usize = 500;
-/// Payloads asked for at once.
-const PAYLOADS: usize = 50;
+/// Payloads asked for at once: each may be large.
+const PAYLOADS: usize = 8;
 
 /// What is known of an execution.
 pub enum Followed {
@@ -28,6 +28,29 @@ pub enum Followed {
         /// The number we have told last.
         told: u64,
     },
+}
+
+/// What may still be read.
+pub struct Room {
+    pub bytes: usize,
+}
+
+impl Room {
+    pub fn is_used_up(&self) -> bool {
+        self.bytes == 0
+    }
+
+    fn take(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_sub(bytes);
+    }
+}
+
+/// Where the facts of an execution are.
+#[derive(Clone, Copy)]
+pub struct Log<'l> {
+    pub reader: &'l Reader,
+    pub prefix: &'l str,
+    pub id: &'l ExecutionId,
 }
 
 /// What is to be expected of an execution.
@@ -76,28 +99,31 @@ impl Followed {
 
 /// Reads the next chunk; what it says is added to `events`. After an error everything is as it was.
 pub async fn read(
-    reader: &Reader,
-    prefix: &str,
-    id: &ExecutionId,
+    log: Log<'_>,
     known: &mut Option<Followed>,
     definition: Option<&Payload>,
     now: Millis,
+    room: &mut Room,
     events: &mut Vec<Event>,
 ) -> Result<Taken, ObserverError> {
     let behind = known.as_ref().map_or(0, Followed::position);
-    let found = entries(reader, prefix, id, behind).await?;
-    if found.is_empty() {
-        return at_rest(reader, prefix, id, known.as_ref(), now, events).await;
+    let Chunk { facts, more } = match log.chunk(behind, room).await {
+        Ok(chunk) => chunk,
+        // Somebody else uses its name, or newer workers say what we do not understand. Others can be read.
+        Err(error) if error.is_about_one_key() => return Ok(Taken::Unreadable(error.to_string())),
+        Err(error) => return Err(error),
+    };
+    if facts.is_empty() {
+        return log.at_rest(known.as_ref(), now, events).await;
     }
-    let more = if found.len() >= CHUNK { More::Now } else { More::Soon };
     let followed = match known {
         Some(known) => known,
-        None => match begin(reader, prefix, id, &found, definition, now, events).await? {
+        None => match log.begin(&facts, definition, now, room, events).await? {
             Ok(begun) => known.insert(begun),
             Err(why) => return Ok(Taken::Unreadable(why)),
         },
     };
-    for event in found {
+    for event in facts {
         let ended = matches!(event.fact, Fact::ExecutionEnded(_));
         match take_in(followed, event) {
             Ok(event) => events.push(event),
@@ -107,32 +133,7 @@ pub async fn read(
             return Ok(Taken::Ended);
         }
     }
-    Ok(Taken::Followed(more))
-}
-
-/// In front of the first facts that are left.
-async fn begin(
-    reader: &Reader,
-    prefix: &str,
-    id: &ExecutionId,
-    found: &[Event],
-    definition: Option<&Payload>,
-    now: Millis,
-    events: &mut Vec<Event>,
-) -> Result<Result<Followed, String>, ObserverError> {
-    let Some(first) = found.first() else { return Ok(Err("its log is empty".to_owned())) };
-    if first.seq == 1 {
-        return Ok(Ledger::begin(found)
-            .map(|ledger| Followed::Whole(Box::new(ledger)))
-            .map_err(|why| why.to_string()));
-    }
-    let Some(definition) = definition else {
-        return Ok(Err("the beginning of its log is gone, and no message has told its workflow".to_owned()));
-    };
-    let mut start = late_start(id, definition.clone(), now.min(first.at));
-    resolve(reader, prefix, std::slice::from_mut(&mut start)).await?;
-    events.push(start);
-    Ok(Ok(Followed::Tail { position: first.seq - 1, told: 1 }))
+    Ok(Taken::Followed(if more { More::Now } else { More::Soon }))
 }
 
 /// The start of an execution of which only the end is left: what its messages tell.
@@ -170,82 +171,136 @@ fn take_in(followed: &mut Followed, mut event: Event) -> Result<Event, String> {
     Ok(event)
 }
 
-/// Nothing new is in the log. Either nothing has happened, or the log is gone: the end is kept longer than the log.
-async fn at_rest(
-    reader: &Reader,
-    prefix: &str,
-    id: &ExecutionId,
-    known: Option<&Followed>,
-    now: Millis,
-    events: &mut Vec<Event>,
-) -> Result<Taken, ObserverError> {
-    let Some(known) = known else { return Ok(Taken::Nothing) };
-    let key = cluster::execution_key(prefix, id, "state");
-    let (position, status): (Option<u64>, Option<String>) =
-        reader.ask(Read::HMGet, &[key.as_str(), "position", "status"][..]).await?;
-    let missed = position.unwrap_or_default().saturating_sub(known.position());
-    let status = match (position, status.as_deref()) {
-        (Some(_), Some("completed")) => ExecutionStatus::Completed,
-        (Some(_), Some("failed")) => ExecutionStatus::Failed,
-        (Some(_), Some("halted")) | (None, _) => ExecutionStatus::Halted,
-        (Some(_), _) => return Ok(Taken::Followed(More::Nothing)),
-    };
-    let message = match (position, missed) {
-        (None, _) => "its log is gone from Redis; what came of it is not known".to_owned(),
-        // It ends with this very fact, which comes with the next look.
-        (Some(_), 0) => return Ok(Taken::Followed(More::Nothing)),
-        (Some(_), missed) => {
-            format!("the last {missed} events were not seen: they were gone from Redis before they were read")
+/// The next facts of a log.
+struct Chunk {
+    facts: Vec<Event>,
+    /// There are more.
+    more: bool,
+}
+
+impl Log<'_> {
+    /// In front of the first facts that are left.
+    async fn begin(
+        self,
+        facts: &[Event],
+        definition: Option<&Payload>,
+        now: Millis,
+        room: &mut Room,
+        events: &mut Vec<Event>,
+    ) -> Result<Result<Followed, String>, ObserverError> {
+        let Some(first) = facts.first() else { return Ok(Err("its log is empty".to_owned())) };
+        if first.seq == 1 {
+            return Ok(Ledger::begin(facts)
+                .map(|ledger| Followed::Whole(Box::new(ledger)))
+                .map_err(|why| why.to_string()));
         }
-    };
-    let error = Some(NodeError::new(ErrorCode::NotObserved, message));
-    let fact = Fact::ExecutionEnded(ExecutionEnded { status, error });
-    events.push(Event { execution_id: id.clone(), seq: known.next(), at: now, fact });
-    Ok(Taken::Ended)
-}
+        let Some(definition) = definition else {
+            return Ok(Err(
+                "the beginning of its log is gone, and no message has told its workflow".to_owned()
+            ));
+        };
+        let mut start = vec![late_start(self.id, definition.clone(), now.min(first.at))];
+        self.resolve(&mut start, room).await?;
+        events.extend(start);
+        Ok(Ok(Followed::Tail { position: first.seq - 1, told: 1 }))
+    }
 
-async fn entries(
-    reader: &Reader,
-    prefix: &str,
-    id: &ExecutionId,
-    behind: u64,
-) -> Result<Vec<Event>, ObserverError> {
-    let key = cluster::execution_key(prefix, id, "log");
-    let (first, count) = (format!("{}-0", behind + 1), CHUNK.to_string());
-    let tail: Value = reader.ask(Read::XRange, &[key.as_str(), &first, "+", "COUNT", &count][..]).await?;
-    let entries: Vec<(String, Vec<String>)> = FromRedisValue::from_redis_value(tail)?;
-    let decode = |(number, fields): (String, Vec<String>)| cluster::log_entry(id, &number, &fields);
-    let mut events =
-        entries.into_iter().map(decode).collect::<Result<Vec<_>, _>>().map_err(ObserverError::Odd)?;
-    resolve(reader, prefix, &mut events).await?;
-    Ok(events)
-}
+    /// Nothing new is in the log. Either nothing has happened, or the log is gone: the end is kept longer than the log.
+    async fn at_rest(
+        self,
+        known: Option<&Followed>,
+        now: Millis,
+        events: &mut Vec<Event>,
+    ) -> Result<Taken, ObserverError> {
+        let Some(known) = known else { return Ok(Taken::Nothing) };
+        let key = cluster::execution_key(self.prefix, self.id, "state");
+        let (position, status): (Option<u64>, Option<String>) =
+            self.reader.ask(Read::HMGet, &[key.as_str(), "position", "status"][..]).await?;
+        let missed = position.unwrap_or_default().saturating_sub(known.position());
+        let status = match (position, status.as_deref()) {
+            (Some(_), Some("completed")) => ExecutionStatus::Completed,
+            (Some(_), Some("failed")) => ExecutionStatus::Failed,
+            (Some(_), Some("halted")) | (None, _) => ExecutionStatus::Halted,
+            (Some(_), _) => return Ok(Taken::Followed(More::Nothing)),
+        };
+        let message = match (position, missed) {
+            (None, _) => "its log is gone from Redis; what came of it is not known".to_owned(),
+            // It ends with this very fact, which comes with the next look.
+            (Some(_), 0) => return Ok(Taken::Followed(More::Nothing)),
+            (Some(_), missed) => format!(
+                "the last {missed} events were not seen: they were gone from Redis before they were read"
+            ),
+        };
+        let error = Some(NodeError::new(ErrorCode::NotObserved, message));
+        let fact = Fact::ExecutionEnded(ExecutionEnded { status, error });
+        events.push(Event { execution_id: self.id.clone(), seq: known.next(), at: now, fact });
+        Ok(Taken::Ended)
+    }
 
-/// Puts large payloads in their place. One that is gone is said to be.
-async fn resolve(reader: &Reader, prefix: &str, events: &mut [Event]) -> Result<(), ObserverError> {
-    let Some(id) = events.first().map(|event| event.execution_id.clone()) else { return Ok(()) };
-    let referred = |event: &Event| -> Vec<String> {
-        event.fact.payloads().filter_map(|payload| payload.referred().map(str::to_owned)).collect()
-    };
-    let mut hashes: Vec<String> = events.iter().flat_map(referred).collect();
-    hashes.sort_unstable();
-    hashes.dedup();
-    let key = cluster::execution_key(prefix, &id, "payloads");
-    let mut found: HashMap<&str, Payload> = HashMap::new();
-    for some in hashes.chunks(PAYLOADS) {
-        let arguments: Vec<&str> =
-            std::iter::once(key.as_str()).chain(some.iter().map(String::as_str)).collect();
-        let texts: Vec<Option<String>> = reader.ask(Read::HMGet, &arguments[..]).await?;
-        for (hash, text) in some.iter().zip(texts) {
+    async fn chunk(self, behind: u64, room: &mut Room) -> Result<Chunk, ObserverError> {
+        let key = cluster::execution_key(self.prefix, self.id, "log");
+        let (first, count) = (format!("{}-0", behind + 1), CHUNK.to_string());
+        let tail: Value =
+            self.reader.ask(Read::XRange, &[key.as_str(), &first, "+", "COUNT", &count][..]).await?;
+        let entries: Vec<(String, Vec<String>)> = FromRedisValue::from_redis_value(tail)?;
+        room.take(entries.iter().flat_map(|(_, fields)| fields).map(String::len).sum());
+        let decode = |(number, fields): (String, Vec<String>)| cluster::log_entry(self.id, &number, &fields);
+        let mut facts =
+            entries.into_iter().map(decode).collect::<Result<Vec<_>, _>>().map_err(ObserverError::Odd)?;
+        let found = facts.len();
+        self.resolve(&mut facts, room).await?;
+        let more = found >= CHUNK || facts.len() < found;
+        Ok(Chunk { facts, more })
+    }
+
+    /// Puts large payloads in their place. One that is gone is said to be. Where there is no more room the events
+    /// behind go: they are read the next time.
+    async fn resolve(self, events: &mut Vec<Event>, room: &mut Room) -> Result<(), ObserverError> {
+        let key = cluster::execution_key(self.prefix, self.id, "payloads");
+        let mut found: HashMap<String, Payload> = HashMap::new();
+        let mut whole = 0;
+        while whole < events.len() && (whole == 0 || !room.is_used_up()) {
+            let mut wanted: Vec<String> = Vec::new();
+            let mut until = whole;
+            while until < events.len() && wanted.len() < PAYLOADS {
+                let referred = events[until].fact.payloads().filter_map(|payload| payload.referred());
+                for hash in referred.filter(|hash| !found.contains_key(*hash)) {
+                    if !wanted.iter().any(|known| known == hash) {
+                        wanted.push(hash.to_owned());
+                    }
+                }
+                until += 1;
+            }
+            self.fetch(&key, wanted, room, &mut found).await?;
+            for payload in events[whole..until].iter_mut().flat_map(|event| event.fact.payloads_mut()) {
+                if let Some(meant) = payload.referred().and_then(|hash| found.get(hash)).cloned() {
+                    *payload = meant;
+                }
+            }
+            whole = until;
+        }
+        events.truncate(whole);
+        Ok(())
+    }
+
+    async fn fetch(
+        self,
+        key: &str,
+        hashes: Vec<String>,
+        room: &mut Room,
+        found: &mut HashMap<String, Payload>,
+    ) -> Result<(), ObserverError> {
+        if hashes.is_empty() {
+            return Ok(());
+        }
+        let arguments: Vec<&str> = std::iter::once(key).chain(hashes.iter().map(String::as_str)).collect();
+        let texts: Vec<Option<String>> = self.reader.ask(Read::HMGet, &arguments[..]).await?;
+        for (hash, text) in hashes.into_iter().zip(texts) {
+            room.take(text.as_ref().map_or(0, String::len));
             let payload = text.and_then(|text| Payload::from_text(text).ok());
             let gone = || Payload::new(json!({"gone": "this value was not in Redis any more"}));
             found.insert(hash, payload.unwrap_or_else(gone));
         }
+        Ok(())
     }
-    for payload in events.iter_mut().flat_map(|event| event.fact.payloads_mut()) {
-        if let Some(meant) = payload.referred().and_then(|hash| found.get(hash)).cloned() {
-            *payload = meant;
-        }
-    }
-    Ok(())
 }

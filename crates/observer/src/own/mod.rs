@@ -3,9 +3,10 @@
 
 mod follow;
 mod pace;
+mod turns;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque},
+    collections::{BTreeMap, HashMap, HashSet, VecDeque},
     time::Duration,
 };
 
@@ -14,18 +15,24 @@ use protocol::{
     cluster, cluster::Queue,
 };
 use serde::Deserialize;
+use tokio::time::Instant;
 
 use crate::{
     Dialect, Heard, News, ObserverError, Read, Reader,
     stuck::{self, At, Resting},
 };
-use follow::{Followed, More, Taken};
+use follow::{Followed, More, Room, Taken};
 use pace::Pace;
+use turns::Turns;
 
 /// Executions followed at once; more are counted.
 const MOST_FOLLOWED: usize = 1_000;
-/// Chunks of logs that are read in one look.
+/// Chunks of logs that are read in one look, and bytes of them. What was read waits in a few groups to be written, so
+/// this bounds what it takes in memory, too.
 const CHUNKS_PER_LOOK: usize = 20;
+const BYTES_PER_LOOK: usize = 8 * 1024 * 1024;
+/// How long a look may take where Redis is far away: meanwhile nothing is heard and nobody gets an answer.
+const LOOK_FOR: Duration = Duration::from_millis(250);
 /// Ends that are remembered, so that a late hint does not bring an execution back.
 const MOST_ENDED: usize = 20_000;
 /// Executions that are looked after at once, in turn.
@@ -47,13 +54,16 @@ pub struct Own {
     followed: HashMap<ExecutionId, Followed>,
     /// How fast they are.
     paces: HashMap<ExecutionId, Pace>,
-    hinted: BTreeSet<ExecutionId>,
-    /// Those that are looked after without a hint, the next one first.
-    turns: VecDeque<ExecutionId>,
+    /// Those of which there may be something to read.
+    hinted: Turns,
+    /// Those that are looked after without a hint.
+    quiet: Turns,
     ended: HashSet<ExecutionId>,
     ended_order: VecDeque<ExecutionId>,
-    /// Seen, and not followed.
-    passed_over: HashSet<ExecutionId>,
+    /// Seen, and not to be read.
+    unreadable: HashSet<ExecutionId>,
+    /// Those that go on and for which there is no room.
+    crowded_out: u64,
     /// Definitions out of messages of executions whose log we have not seen.
     definitions: HashMap<ExecutionId, Payload>,
     listed_at: Millis,
@@ -80,11 +90,12 @@ impl Own {
             prefix: prefix.to_owned(),
             followed: HashMap::new(),
             paces: HashMap::new(),
-            hinted: BTreeSet::new(),
-            turns: VecDeque::new(),
+            hinted: Turns::default(),
+            quiet: Turns::default(),
             ended: HashSet::new(),
             ended_order: VecDeque::new(),
-            passed_over: HashSet::new(),
+            unreadable: HashSet::new(),
+            crowded_out: 0,
             definitions: HashMap::new(),
             listed_at: 0,
             overdue: Vec::new(),
@@ -95,37 +106,39 @@ impl Own {
         }
     }
 
+    /// Where there is no room it is passed over for now: whatever goes on is on the list, and found there again.
     fn hint(&mut self, id: ExecutionId) {
-        if self.ended.contains(&id) || self.passed_over.contains(&id) {
+        if self.ended.contains(&id) || self.unreadable.contains(&id) {
             return;
         }
-        if self.followed.contains_key(&id) || self.followed.len() + self.hinted.len() < MOST_FOLLOWED {
-            self.hinted.insert(id);
-        } else {
-            self.pass_over(id);
+        if self.followed.contains_key(&id) || self.has_room() {
+            self.hinted.push(id);
         }
     }
 
-    fn pass_over(&mut self, id: ExecutionId) {
-        if self.passed_over.len() < MOST_ENDED {
-            self.passed_over.insert(id);
-        }
+    fn has_room(&self) -> bool {
+        self.followed.len() + self.hinted.len() < MOST_FOLLOWED
     }
 
-    /// Reads what was written behind what we know of an execution, a chunk at a time.
+    /// Reads what was written behind what we know of executions, a chunk of each in turn.
     async fn read_hinted(
         &mut self,
         reader: &Reader,
-        now: Millis,
+        (now, until): (Millis, Instant),
         events: &mut Vec<Event>,
     ) -> Result<(), ObserverError> {
         let mut hot = Vec::new();
-        for _ in 0..CHUNKS_PER_LOOK {
-            let Some(id) = self.hinted.pop_first() else { break };
+        let mut room = Room { bytes: BYTES_PER_LOOK };
+        for chunk in 0..CHUNKS_PER_LOOK {
+            if chunk > 0 && (room.is_used_up() || Instant::now() >= until) {
+                break;
+            }
+            let Some(id) = self.hinted.next() else { break };
             let mut known = self.followed.remove(&id);
-            let definition = self.definitions.get(&id);
+            let log = follow::Log { reader, prefix: &self.prefix, id: &id };
             let before = events.len();
-            let taken = follow::read(reader, &self.prefix, &id, &mut known, definition, now, events).await;
+            let definition = self.definitions.get(&id);
+            let taken = follow::read(log, &mut known, definition, now, &mut room, events).await;
             match taken {
                 Ok(Taken::Followed(more)) => {
                     self.definitions.remove(&id);
@@ -133,7 +146,7 @@ impl Own {
                     self.redelivered += again;
                     self.followed.extend(known.map(|known| (id.clone(), known)));
                     match more {
-                        More::Now => drop(self.hinted.insert(id)),
+                        More::Now => self.hinted.push(id),
                         More::Soon => hot.push(id),
                         More::Nothing => {}
                     }
@@ -145,18 +158,20 @@ impl Own {
                     // Whoever was told of it is told that nothing more comes.
                     events.extend(known.map(|known| known.left(&id, now, &why)));
                     self.paces.remove(&id);
-                    self.pass_over(id);
+                    if self.unreadable.len() < MOST_ENDED {
+                        self.unreadable.insert(id);
+                    }
                 }
                 Err(error) => {
                     self.followed.extend(known.map(|known| (id.clone(), known)));
-                    self.hinted.insert(id);
-                    self.hinted.extend(hot);
+                    hot.push(id);
+                    hot.into_iter().for_each(|id| self.hinted.push(id));
                     return Err(error);
                 }
             }
         }
         // What has just moved will move again.
-        self.hinted.extend(hot);
+        hot.into_iter().for_each(|id| self.hinted.push(id));
         Ok(())
     }
 
@@ -178,6 +193,13 @@ impl Own {
         let listed: Vec<(String, f64)> =
             reader.ask(Read::ZRange, &[key.as_str(), "0", &last, "WITHSCORES"][..]).await?;
         self.note_looks(listed, now);
+        self.crowded_out = match self.has_room() {
+            true => 0,
+            false => {
+                let all: u64 = reader.ask(Read::ZCard, key.as_str()).await?;
+                all.saturating_sub(MOST_FOLLOWED as u64)
+            }
+        };
         Ok(())
     }
 
@@ -202,15 +224,22 @@ impl Own {
     }
 
     /// Those that nobody has spoken of, and who works on them.
-    async fn look_after_some(&mut self, reader: &Reader, now: Millis) -> Result<(), ObserverError> {
-        if self.turns.is_empty() {
-            self.turns.extend(self.followed.keys().cloned());
+    async fn look_after_some(
+        &mut self,
+        reader: &Reader,
+        (now, until): (Millis, Instant),
+    ) -> Result<(), ObserverError> {
+        if self.quiet.is_empty() {
+            self.followed.keys().for_each(|id| self.quiet.push(id.clone()));
         }
         for _ in 0..LOOKED_AFTER {
-            let Some(id) = self.turns.pop_front() else { return Ok(()) };
+            let Some(id) = self.quiet.next() else { return Ok(()) };
             if self.followed.contains_key(&id) {
                 self.see_workers(reader, &id, now).await?;
-                self.hinted.insert(id);
+                self.hinted.push(id);
+            }
+            if Instant::now() >= until {
+                return Ok(());
             }
         }
         Ok(())
@@ -260,12 +289,13 @@ impl Dialect for Own {
 
     async fn look(&mut self, reader: &Reader, now: Millis) -> Result<News, ObserverError> {
         let mut news = News::default();
+        let until = Instant::now() + LOOK_FOR;
         if now - self.listed_at >= LIST_EVERY {
             self.list(reader, now).await?;
-            self.look_after_some(reader, now).await?;
+            self.look_after_some(reader, (now, until)).await?;
             self.listed_at = now;
         }
-        let read = self.read_hinted(reader, now, &mut news.events).await;
+        let read = self.read_hinted(reader, (now, until), &mut news.events).await;
         // What was read before something went wrong is news all the same.
         if news.events.is_empty() {
             read?;
@@ -307,6 +337,10 @@ impl Dialect for Own {
         &["workflow.completion"]
     }
 
+    fn asks_for(&self) -> Vec<String> {
+        Queue::ALL.map(|queue| queue.name("")).to_vec()
+    }
+
     fn pace(&self) -> Duration {
         if self.hinted.is_empty() { USUAL_PACE } else { HINTED_PACE }
     }
@@ -341,7 +375,7 @@ impl Dialect for Own {
     }
 
     fn passed_over(&self) -> u64 {
-        self.passed_over.len() as u64
+        self.crowded_out + self.unreadable.len() as u64
     }
 }
 
