@@ -15,6 +15,7 @@ pub mod rune_cluster;
 pub mod servers;
 pub mod short;
 pub mod story;
+pub mod traces;
 pub mod watched;
 pub mod workflows;
 

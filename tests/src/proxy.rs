@@ -1,8 +1,11 @@
-//! A TCP proxy that cuts connections when it is told to.
+//! A TCP proxy that cuts connections, or lets them fall silent, when it is told to.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use tokio::{
@@ -13,8 +16,15 @@ use tokio::{
 
 pub struct Proxy {
     pub port: u16,
-    cuts: broadcast::Sender<()>,
+    wishes: broadcast::Sender<Wish>,
     cut: Arc<AtomicU64>,
+    ways: Arc<Mutex<BTreeSet<String>>>,
+}
+
+#[derive(Clone, Copy)]
+enum Wish {
+    Cut,
+    Silence,
 }
 
 impl Proxy {
@@ -22,33 +32,52 @@ impl Proxy {
     pub async fn before(server: u16) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let port = listener.local_addr().expect("its number").port();
-        let (cuts, cut) = (broadcast::Sender::new(1), Arc::new(AtomicU64::new(0)));
-        let (sender, counter) = (cuts.clone(), Arc::clone(&cut));
+        let proxy =
+            Self { port, wishes: broadcast::Sender::new(1), cut: Arc::default(), ways: Arc::default() };
+        let (sender, cut, ways) = (proxy.wishes.clone(), Arc::clone(&proxy.cut), Arc::clone(&proxy.ways));
         tokio::spawn(async move {
             while let Ok((mut client, _)) = listener.accept().await {
-                let (mut cuts, counter) = (sender.subscribe(), Arc::clone(&counter));
+                let (mut wishes, cut, ways) = (sender.subscribe(), Arc::clone(&cut), Arc::clone(&ways));
                 tokio::spawn(async move {
                     let Ok(mut server) = TcpStream::connect(("127.0.0.1", server)).await else { return };
-                    tokio::select! {
-                        _ = copy_bidirectional(&mut client, &mut server) => {}
-                        _ = cuts.recv() => {
-                            counter.fetch_add(1, Ordering::SeqCst);
-                        }
+                    let way = server.local_addr().expect("its address").to_string();
+                    ways.lock().unwrap_or_else(PoisonError::into_inner).insert(way);
+                    let wish = tokio::select! {
+                        _ = copy_bidirectional(&mut client, &mut server) => return,
+                        wish = wishes.recv() => wish,
+                    };
+                    match wish {
+                        Ok(Wish::Silence) => std::future::pending::<()>().await,
+                        Ok(Wish::Cut) | Err(_) => drop(cut.fetch_add(1, Ordering::SeqCst)),
                     }
                 });
             }
         });
-        Self { port, cuts, cut }
+        proxy
     }
 
     /// Cuts every connection there is.
     pub fn cut(&self) {
-        // Nobody may be connected; then nothing is cut.
-        let _ = self.cuts.send(());
+        self.wish(Wish::Cut);
+    }
+
+    /// Nothing passes any more through the connections there are, and nobody is told. New ones are as they should be.
+    pub fn silence(&self) {
+        self.wish(Wish::Silence);
+    }
+
+    fn wish(&self, wish: Wish) {
+        // Nobody may be connected; then nothing happens.
+        let _ = self.wishes.send(wish);
     }
 
     /// How many connections were cut.
     pub fn count(&self) -> u64 {
         self.cut.load(Ordering::SeqCst)
+    }
+
+    /// The addresses by which the server knows those who came this way.
+    pub fn ways(&self) -> BTreeSet<String> {
+        self.ways.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

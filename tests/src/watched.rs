@@ -8,7 +8,7 @@ use protocol::{
     ProblemCode, Request, Response,
 };
 use runtime::{Clock, Start, Workshop};
-use serde_json::Value;
+use serde_json::{Value, json};
 use session::{Keep, Options, Reach, Session};
 use tokio::task::JoinSet;
 
@@ -198,4 +198,34 @@ pub async fn keys(redis: &Redis) -> BTreeMap<String, (Vec<u8>, i64)> {
         found.insert(name, (content, until));
     }
     found
+}
+
+/// Every item rests a little, so that a fan-out can be seen while it goes on.
+pub fn fan_out(rest_ms: u32) -> Value {
+    json!({
+        "workflow_id": "fan",
+        "nodes": [
+            {"id": "start", "type": "trigger"},
+            {"id": "each", "type": "split", "parameters": {"input_array": "$trigger.items"}},
+            {"id": "work", "type": "simulate", "parameters": {"latency_ms": rest_ms, "output": "{{ $item * 2 }}"}},
+            {"id": "all", "type": "aggregator"}
+        ],
+        "edges": [
+            {"id": "1", "src": "start", "dst": "each"}, {"id": "2", "src": "each", "dst": "work"},
+            {"id": "3", "src": "work", "dst": "all"}
+        ]
+    })
+}
+
+/// Rests for an hour.
+pub fn patient() -> Value {
+    json!({
+        "workflow_id": "patient",
+        "nodes": [
+            {"id": "start", "type": "trigger"},
+            {"id": "rest", "type": "wait", "parameters": {"amount": 1, "unit": "hours"}},
+            {"id": "say", "type": "log", "parameters": {"message": "done"}}
+        ],
+        "edges": [{"id": "1", "src": "start", "dst": "rest"}, {"id": "2", "src": "rest", "dst": "say"}]
+    })
 }

@@ -1,14 +1,5 @@
 //! Looking into a cluster of our own workers: everything is seen, and nothing is changed.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    io::{BufRead, BufReader, Write},
-    net::TcpStream,
-    process::Stdio,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
-
 use protocol::{
     ClusterDialect, Command, ExecutionId, ExecutionPhase, Fact, FanOutPlace, ForkWish, ProblemCode, Request,
     Response,
@@ -17,41 +8,10 @@ use recording::{Access, Store};
 use runeglass_tests::{
     clustered::Servers,
     outside::Web,
-    runeglass,
-    watched::{Looking, Workers, broker_state, connection, keys, named_by_the_broker},
+    watched::{Looking, Workers, connection, fan_out, patient},
 };
 use serde_json::{Value, json};
 use session::Keep;
-
-/// Every item rests a little, so that a fan-out can be seen while it goes on.
-fn fan_out(rest_ms: u32) -> Value {
-    json!({
-        "workflow_id": "fan",
-        "nodes": [
-            {"id": "start", "type": "trigger"},
-            {"id": "each", "type": "split", "parameters": {"input_array": "$trigger.items"}},
-            {"id": "work", "type": "simulate", "parameters": {"latency_ms": rest_ms, "output": "{{ $item * 2 }}"}},
-            {"id": "all", "type": "aggregator"}
-        ],
-        "edges": [
-            {"id": "1", "src": "start", "dst": "each"}, {"id": "2", "src": "each", "dst": "work"},
-            {"id": "3", "src": "work", "dst": "all"}
-        ]
-    })
-}
-
-/// Rests for an hour.
-fn patient() -> Value {
-    json!({
-        "workflow_id": "patient",
-        "nodes": [
-            {"id": "start", "type": "trigger"},
-            {"id": "rest", "type": "wait", "parameters": {"amount": 1, "unit": "hours"}},
-            {"id": "say", "type": "log", "parameters": {"message": "done"}}
-        ],
-        "edges": [{"id": "1", "src": "start", "dst": "rest"}, {"id": "2", "src": "rest", "dst": "say"}]
-    })
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_runs_there_is_seen_here_and_belongs_to_nobody_here() {
@@ -192,149 +152,5 @@ async fn a_fork_of_what_was_seen_is_answered_as_it_was_there() {
         }
     };
     assert_eq!(output(&forked).await, output(&"there".into()).await, "it got what was seen");
-    workers.close().await;
-}
-
-/// Reads what Redis is asked, by whom, until the connection ends.
-fn monitor(port: u16) -> Arc<Mutex<Vec<String>>> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("connects");
-    stream.write_all(b"MONITOR\r\n").expect("asked");
-    let lines = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&lines);
-    let mut reader = BufReader::new(stream);
-    let mut first = String::new();
-    reader.read_line(&mut first).expect("answered");
-    assert_eq!(first.trim(), "+OK");
-    std::thread::spawn(move || {
-        for line in reader.lines() {
-            let Ok(line) = line else { return };
-            heard.lock().expect("not poisoned").push(line);
-        }
-    });
-    lines
-}
-
-/// The addresses of everybody who is connected.
-async fn clients(servers: &Servers) -> BTreeSet<String> {
-    let client = redis::Client::open(servers.redis.url.as_str()).expect("an address");
-    let mut connection = client.get_multiplexed_async_connection().await.expect("connects");
-    let said: String = redis::cmd("CLIENT").arg("LIST").query_async(&mut connection).await.expect("a list");
-    let address = |line: &str| line.split(' ').find_map(|part| part.strip_prefix("addr=")).map(str::to_owned);
-    // Who asks is not meant.
-    said.lines().filter(|line| !line.contains("cmd=client")).filter_map(address).collect()
-}
-
-type Keys = BTreeMap<String, (Vec<u8>, i64)>;
-
-/// Everything in Redis, once the workers have written all that they had to.
-async fn at_rest(servers: &Servers) -> Keys {
-    let mut before = keys(&servers.redis).await;
-    for _ in 0..40 {
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        let now = keys(&servers.redis).await;
-        if now == before {
-            return now;
-        }
-        before = now;
-    }
-    panic!("Redis does not come to rest");
-}
-
-fn without_looks(mut keys: Keys) -> Keys {
-    keys.remove("looks").expect("workers have something to look at");
-    keys
-}
-
-/// Keys that are not as they were: other content, another moment to go, gone before that moment, or new.
-async fn changed(servers: &Servers, before: &Keys, after: &Keys) -> Vec<String> {
-    let client = redis::Client::open(servers.redis.url.as_str()).expect("an address");
-    let mut connection = client.get_multiplexed_async_connection().await.expect("connects");
-    let (seconds, _): (i64, i64) = redis::cmd("TIME").query_async(&mut connection).await.expect("a moment");
-    let was_due = |until: i64| until >= 0 && until <= seconds * 1_000 + 1_000;
-    let lost = before.iter().filter_map(|(name, (content, until))| match after.get(name) {
-        None if was_due(*until) => None,
-        None => Some(format!("{name} is gone; it was to go at {until}")),
-        Some((_, now)) if now != until => Some(format!("{name} goes at {now} in place of {until}")),
-        Some((now, _)) if now != content => Some(format!("{name} holds something else")),
-        Some(_) => None,
-    });
-    let new = after.keys().filter(|name| !before.contains_key(*name)).map(|name| format!("{name} is new"));
-    lost.chain(new).collect()
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_observer_leaves_no_trace_even_when_it_is_killed() {
-    let servers = Servers::start();
-    let workers = Workers::start(&servers, "").await;
-    let input = json!({"items": (0..50).collect::<Vec<u32>>()});
-    workers.begin("alone", &fan_out(1), input.clone()).await;
-    let alone = workers.end("alone").await;
-    workers.begin("resting", &patient(), json!({})).await;
-    // Statuses are there for a master that has not come yet; nobody may take them away.
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    let known = clients(&servers).await;
-    let (broker, redis) = (broker_state(&servers), keys(&servers.redis).await);
-    assert!(broker.iter().any(|line| line.starts_with("workflow.node.status")), "{broker:?}");
-
-    let asked = monitor(servers.redis.port);
-    let mut observer = runeglass();
-    observer.args(["attach", "--json", "--amqp", &servers.rabbit.url, "--redis", &servers.redis.url]);
-    let mut observer = observer.stdout(Stdio::piped()).spawn().expect("it starts");
-    let mut lines = BufReader::new(observer.stdout.take().expect("piped")).lines();
-    let saw = |lines: &mut dyn Iterator<Item = std::io::Result<String>>, what: &str| {
-        let found = lines.map_while(Result::ok).any(|line| line.contains(what));
-        assert!(found, "{what} was not seen");
-    };
-    saw(&mut lines, "\"execution_id\":\"resting\"");
-    let watching: BTreeSet<String> = clients(&servers).await.difference(&known).cloned().collect();
-    assert!(!watching.is_empty(), "it is connected");
-    assert_eq!(named_by_the_broker(&servers).len(), 1, "one queue of its own");
-    assert_eq!(broker_state(&servers), broker, "while it looks");
-    assert_eq!(keys(&servers.redis).await, redis, "while it looks");
-
-    // What it looks at has the same result as before.
-    workers.begin("watched", &fan_out(1), input).await;
-    let watched = workers.end("watched").await;
-    assert_eq!(watched["final_context"], alone["final_context"]);
-    saw(&mut lines, "\"execution_id\":\"watched\"");
-    let broker_before = broker_state(&servers);
-    let redis_before = at_rest(&servers).await;
-    observer.kill().expect("killed");
-    observer.wait().expect("ended");
-    for _ in 0..100 {
-        if named_by_the_broker(&servers).is_empty() {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    assert_eq!(named_by_the_broker(&servers), Vec::<String>::new(), "its queue went with it");
-    assert_eq!(
-        broker_state(&servers),
-        broker_before,
-        "queues, bindings, exchanges and consumers are as they were"
-    );
-    let redis_after = keys(&servers.redis).await;
-    // When to look again is what workers write down themselves, at any time; that the observer writes nothing at all is
-    // told by what it has asked, below.
-    let (redis_before, redis_after) = (without_looks(redis_before), without_looks(redis_after));
-    assert_eq!(changed(&servers, &redis_before, &redis_after).await, Vec::<String>::new());
-
-    let mine = |line: &&String| {
-        let from = line.split(['[', ']']).nth(1).and_then(|who| who.split(' ').nth(1));
-        from.is_some_and(|from| watching.contains(from))
-    };
-    let lines = asked.lock().expect("not poisoned").clone();
-    let own: Vec<&String> = lines.iter().filter(mine).collect();
-    let allowed: Vec<&str> = observer::Read::ALL.iter().map(|read| read.words()[0]).collect();
-    let mut seen = BTreeSet::new();
-    for line in &own {
-        let command = line.split('"').nth(1).unwrap_or_default().to_uppercase();
-        assert!(allowed.contains(&command.as_str()) || command == "MONITOR", "{line}");
-        seen.insert(command);
-    }
-    println!("an observer asked {} times: {seen:?}", own.len());
-    for command in ["TIME", "SCAN", "XRANGE", "ZRANGE", "INFO"] {
-        assert!(seen.contains(command), "{seen:?}");
-    }
     workers.close().await;
 }
