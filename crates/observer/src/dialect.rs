@@ -67,6 +67,9 @@ pub trait Dialect: Send {
         EVERYTHING
     }
 
+    /// Queues that such a cluster has, without the prefix.
+    fn asks_for(&self) -> Vec<String>;
+
     /// How long until the next look is worth it.
     fn pace(&self) -> Duration {
         Duration::from_secs(1)

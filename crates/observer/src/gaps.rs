@@ -16,14 +16,36 @@ const DISCONNECTED_FROM_A_LOG: &str =
     "there was no connection to RabbitMQ; no event is lost, because the log of the workers is read";
 const TOO_FAST: &str = "messages came faster than this machine could take them in";
 const TOO_LARGE: &str = "a message was larger than 16 MiB and was passed over";
-const OVERFLOWED: &str = "our queue was full, so the broker has dropped copies; how many is not known";
+const OVERFLOWED: &str =
+    "our queue was full, or nearly so; how many copies the broker has dropped is not known";
+const STOOD_STILL: &str =
+    "this machine stood still; how many copies the broker has dropped meanwhile is not known";
+
+/// Why something may have gone by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lapse {
+    /// There is no connection since that moment, or had been none for a while when it was noticed.
+    Lost {
+        since: Millis,
+    },
+    /// There is one again.
+    Back {
+        at: Millis,
+    },
+    Overflowed {
+        at: Millis,
+    },
+    StoodStill {
+        from: Millis,
+        until: Millis,
+    },
+}
 
 #[derive(Default)]
 pub struct Gaps {
     listed: VecDeque<Gap>,
     /// Pieces that are not told of yet: at most one of each kind.
     untold: Vec<Gap>,
-    was_connected: bool,
     dropped: u64,
     large: u64,
 }
@@ -34,24 +56,33 @@ impl Gaps {
         self.listed.iter().cloned().collect()
     }
 
-    /// `is_logged`: what happens meanwhile is read elsewhere.
-    pub fn connected(&mut self, connected: bool, is_logged: bool, now: Millis) {
-        if self.was_connected && !connected {
-            let why = if is_logged { DISCONNECTED_FROM_A_LOG } else { DISCONNECTED };
-            self.push(Gap { from: now, until: None, dropped: 0, why: why.to_owned() });
+    /// `is_logged`: what happens meanwhile is read elsewhere. `ahead` is how far the clock of the cluster is before ours.
+    pub fn lapsed(&mut self, lapse: Lapse, is_logged: bool, ahead: Millis) {
+        match lapse {
+            Lapse::Lost { since } => {
+                let why = if is_logged { DISCONNECTED_FROM_A_LOG } else { DISCONNECTED };
+                self.push(Gap { from: since + ahead, until: None, dropped: 0, why: why.to_owned() });
+            }
+            Lapse::Back { at } => self.end(at + ahead),
+            Lapse::Overflowed { .. } | Lapse::StoodStill { .. } if is_logged => {}
+            Lapse::Overflowed { at } => self.note(at + ahead, at + ahead, 0, OVERFLOWED),
+            Lapse::StoodStill { from, until } => self.note(from + ahead, until + ahead, 0, STOOD_STILL),
         }
-        if connected && let Some(open) = self.listed.iter_mut().rev().find(|gap| gap.until.is_none()) {
-            open.until = Some(now);
+    }
+
+    /// What goes on ends here.
+    fn end(&mut self, now: Millis) {
+        if let Some(open) = self.listed.iter_mut().rev().find(|gap| gap.until.is_none()) {
+            open.until = Some(now.max(open.from));
             self.untold.push(open.clone());
         }
-        self.was_connected = connected;
     }
 
     /// How many were dropped since the beginning.
     pub fn dropped(&mut self, total: u64, now: Millis) {
         let more = total - std::mem::replace(&mut self.dropped, total);
         if more > 0 {
-            self.note(now, more, TOO_FAST);
+            self.note(now, now, more, TOO_FAST);
         }
     }
 
@@ -59,12 +90,8 @@ impl Gaps {
     pub fn large(&mut self, total: u64, now: Millis) {
         let more = total - std::mem::replace(&mut self.large, total);
         if more > 0 {
-            self.note(now, more, TOO_LARGE);
+            self.note(now, now, more, TOO_LARGE);
         }
-    }
-
-    pub fn overflowed(&mut self, now: Millis) {
-        self.note(now, 0, OVERFLOWED);
     }
 
     /// What is over, or goes on for so long that it has to be told of; each once.
@@ -77,9 +104,15 @@ impl Gaps {
         self.untold.extract_if(.., is_over).collect()
     }
 
+    /// Everything that nobody was told of, because nobody looks any longer.
+    pub fn take_all(&mut self, now: Millis) -> Vec<Gap> {
+        self.end(now);
+        std::mem::take(&mut self.untold)
+    }
+
     /// Makes the last gap of the kind longer, or begins one.
-    fn note(&mut self, now: Millis, dropped: u64, why: &str) {
-        let gap = Gap { from: now, until: Some(now), dropped, why: why.to_owned() };
+    fn note(&mut self, from: Millis, until: Millis, dropped: u64, why: &str) {
+        let gap = Gap { from, until: Some(until), dropped, why: why.to_owned() };
         match self.untold.iter_mut().find(|known| known.why == why) {
             Some(known) => known.extend(&gap),
             None => self.untold.push(gap.clone()),
@@ -124,20 +157,30 @@ mod tests {
     #[test]
     fn a_lost_connection_is_a_gap_until_it_is_back() {
         let mut gaps = Gaps::default();
-        gaps.connected(false, false, 0);
-        gaps.connected(true, false, 100);
+        gaps.lapsed(Lapse::Back { at: 100 }, false, 0);
         assert!(gaps.listed().is_empty(), "before the first connection there is nothing to miss");
-        gaps.connected(false, false, 1_000);
-        gaps.connected(false, false, 2_000);
+        gaps.lapsed(Lapse::Lost { since: 1_000 }, false, 0);
         assert_eq!(gaps.listed()[0].until, None);
         assert!(gaps.take_over(2_500).is_empty(), "it is not over");
-        gaps.connected(true, false, 3_000);
+        gaps.lapsed(Lapse::Back { at: 2_900 }, false, 100);
         let told = gaps.take_over(3_000);
         assert_eq!((told[0].from, told[0].until), (1_000, Some(3_000)));
         assert_eq!(gaps.listed(), told);
         assert!(told[0].why.contains("was not heard"), "{told:?}");
-        gaps.connected(false, true, 4_000);
+        gaps.lapsed(Lapse::Lost { since: 4_000 }, true, 0);
         assert!(gaps.listed()[1].why.contains("no event is lost"), "{:?}", gaps.listed());
+        let told = gaps.take_all(9_000);
+        assert_eq!(told[0].until, Some(9_000), "nobody waits for its end");
+        assert!(gaps.take_all(9_500).is_empty());
+    }
+
+    #[test]
+    fn a_machine_that_stood_still_has_missed_something() {
+        let mut gaps = Gaps::default();
+        gaps.lapsed(Lapse::StoodStill { from: 1_000, until: 61_000 }, false, 0);
+        let told = gaps.take_over(62_000);
+        assert_eq!((told[0].from, told[0].until), (1_000, Some(61_000)));
+        assert!(told[0].why.contains("stood still"), "{told:?}");
     }
 
     #[test]

@@ -8,20 +8,21 @@ use std::{
 
 use protocol::{
     BarrierView, ClusterDialect, ClusterView, Event, ExecutionId, Finding, Millis, NodeId, Problem,
-    QueueView, TimerView,
+    QueueView, TimerView, cluster,
 };
 use tokio::{
     sync::{OwnedSemaphorePermit, mpsc, oneshot, watch},
-    task::JoinSet,
+    task::{JoinHandle, JoinSet},
     time::Instant,
 };
 
 use crate::{
-    Address, Dialect, EVERYTHING, Heard, Now, ObserverError, Read, Reader, detect,
-    gaps::Gaps,
+    Address, Dialect, EVERYTHING, Now, ObserverError, Read, Reader, detect,
+    gaps::{Gaps, Lapse},
     reader::NOTHING,
+    rune,
     speaker::Speaker,
-    tap::{self, Arrived, Counters, Hearing, Tap},
+    tap::{self, Arrived, Counters, Hearing, Tap, Wishes},
     trouble,
     walk::Walk,
 };
@@ -52,6 +53,12 @@ pub struct Sighting {
     _room: Option<OwnedSemaphorePermit>,
 }
 
+/// Whether somebody was asked.
+enum Looked {
+    Yes,
+    NotYet,
+}
+
 /// A question to the dialect.
 enum Ask {
     Barrier(ExecutionId, NodeId, oneshot::Sender<Option<BarrierView>>),
@@ -78,7 +85,7 @@ impl Observer {
         let mut tasks = JoinSet::new();
         let told = address.connection.dialect;
         let speaker = told.map(|dialect| Speaker::of(dialect, &address.connection));
-        let wanted = watch::Sender::new(speaker.as_ref().map_or(EVERYTHING, Dialect::wants));
+        let wanted = watch::Sender::new(wishes(speaker.as_ref(), &address.connection.prefix));
         let tap = Tap {
             url: address.amqp.clone(),
             prefix: address.connection.prefix.clone(),
@@ -95,7 +102,9 @@ impl Observer {
             now,
             offset: 0,
             reader: None,
+            dialling: None,
             redis_problem: None,
+            walk_problem: None,
             pause: FIRST_PAUSE,
             speaker,
             wanted,
@@ -150,11 +159,14 @@ struct Looker {
     /// How far the clock of Redis, by which workers go, is from ours.
     offset: Millis,
     reader: Option<Reader>,
+    /// A connection that is on its way. Nobody waits for it: there is something to hear meanwhile.
+    dialling: Option<JoinHandle<Result<Reader, ObserverError>>>,
     redis_problem: Option<Problem>,
+    walk_problem: Option<Problem>,
     pause: Duration,
     speaker: Option<Speaker>,
-    wanted: watch::Sender<&'static [&'static str]>,
-    unknown: VecDeque<Heard>,
+    wanted: watch::Sender<Wishes>,
+    unknown: VecDeque<Arrived>,
     walk: Walk,
     hearing: watch::Receiver<Hearing>,
     counters: Arc<Counters>,
@@ -186,11 +198,18 @@ impl Looker {
         loop {
             tokio::select! {
                 biased;
-                () = tap::is_closed(&mut closed) => return,
+                () = tap::is_closed(&mut closed) => return self.leave().await,
                 Some(ask) = asked.recv() => self.answer(ask),
                 () = tokio::time::sleep_until(next_look) => {
                     let looked = self.look_once().await;
                     next_look = Instant::now() + self.after(looked);
+                }
+                () = tokio::time::sleep_until(next_weigh) => {
+                    self.weigh().await;
+                    next_weigh = Instant::now() + WEIGH_EVERY;
+                }
+                () = tokio::time::sleep_until(next_step) => {
+                    next_step = Instant::now() + self.step().await;
                 }
                 _ = views.tick() => {
                     self.tell_gaps().await;
@@ -205,13 +224,6 @@ impl Looker {
                         return;
                     }
                 }
-                () = tokio::time::sleep_until(next_weigh) => {
-                    self.weigh().await;
-                    next_weigh = Instant::now() + WEIGH_EVERY;
-                }
-                () = tokio::time::sleep_until(next_step) => {
-                    next_step = Instant::now() + self.step().await;
-                }
             }
             if self.sightings.is_closed() {
                 return;
@@ -220,13 +232,15 @@ impl Looker {
     }
 
     /// How long until the next look.
-    fn after(&mut self, looked: Result<(), ObserverError>) -> Duration {
+    fn after(&mut self, looked: Result<Looked, ObserverError>) -> Duration {
         match looked {
-            Ok(()) => {
+            Ok(Looked::Yes) => {
                 (self.redis_problem, self.pause) = (None, FIRST_PAUSE);
                 self.speaker.as_ref().map_or(VIEW_EVERY, Dialect::pace)
             }
+            Ok(Looked::NotYet) => FIRST_PAUSE,
             Err(error) => {
+                self.doubt_connection(&error);
                 self.redis_problem = Some(trouble::while_attached(&error));
                 let pause = self.pause;
                 self.pause = (pause * 2).min(LONGEST_PAUSE);
@@ -235,11 +249,15 @@ impl Looker {
         }
     }
 
-    async fn look_once(&mut self) -> Result<(), ObserverError> {
-        let reader = match &self.reader {
-            Some(reader) => reader.clone(),
-            None => self.reader.insert(Reader::connect(&self.redis).await?).clone(),
-        };
+    /// What is silent may be gone without a word, as behind a network that has changed. A new connection tells.
+    fn doubt_connection(&mut self, error: &ObserverError) {
+        if !error.is_refusal() && !error.is_about_one_key() {
+            self.reader = None;
+        }
+    }
+
+    async fn look_once(&mut self) -> Result<Looked, ObserverError> {
+        let Some(reader) = self.connected().await? else { return Ok(Looked::NotYet) };
         let (seconds, micros): (Millis, Millis) = reader.ask(Read::Time, NOTHING).await?;
         self.offset = seconds * 1_000 + micros / 1_000 - (self.now)();
         if self.speaker.is_none() {
@@ -247,10 +265,27 @@ impl Looker {
             self.recognise(told).await;
         }
         let now = self.moment();
-        let Some(speaker) = &mut self.speaker else { return Ok(()) };
+        let Some(speaker) = &mut self.speaker else { return Ok(Looked::Yes) };
         let news = speaker.look(&reader, now).await?;
         self.hand_over(news.events, None).await;
-        Ok(())
+        Ok(Looked::Yes)
+    }
+
+    /// `None` while a connection is on its way.
+    async fn connected(&mut self) -> Result<Option<Reader>, ObserverError> {
+        if let Some(reader) = &self.reader {
+            return Ok(Some(reader.clone()));
+        }
+        let url = self.redis.clone();
+        let dialling =
+            self.dialling.get_or_insert_with(|| tokio::spawn(async move { Reader::connect(&url).await }));
+        if !dialling.is_finished() {
+            return Ok(None);
+        }
+        let dialled = dialling.await;
+        self.dialling = None;
+        let reader = dialled.map_err(|_| ObserverError::Silent("Redis"))??;
+        Ok(Some(self.reader.insert(reader).clone()))
     }
 
     /// The moment, as the workers of the cluster see it.
@@ -261,28 +296,33 @@ impl Looker {
     async fn hear(&mut self, together: impl Iterator<Item = Arrived>) -> Result<(), ()> {
         let mut events = Vec::new();
         let mut taken: Option<OwnedSemaphorePermit> = None;
-        for Arrived { mut heard, room } in together {
-            heard.at += self.offset;
-            match &mut taken {
-                Some(taken) => taken.merge(room),
-                None => taken = Some(room),
-            }
+        for mut arrived in together {
+            arrived.heard.at += self.offset;
             if self.speaker.is_none() {
-                let told = detect::by_message(&heard);
+                let told = detect::by_message(&arrived.heard);
                 self.recognise(told).await;
             }
-            match &mut self.speaker {
-                Some(speaker) => events.extend(speaker.hear(&heard).events),
-                None => {
-                    self.unknown.push_back(heard);
-                    if self.unknown.len() > KEPT_UNTIL_KNOWN {
-                        self.unknown.pop_front();
-                    }
-                }
+            let Some(speaker) = &mut self.speaker else {
+                self.keep_unknown(arrived);
+                continue;
+            };
+            events.extend(speaker.hear(&arrived.heard).events);
+            match &mut taken {
+                Some(taken) => taken.merge(arrived.room),
+                None => taken = Some(arrived.room),
             }
         }
         self.hand_over(events, taken).await;
         if self.sightings.is_closed() { Err(()) } else { Ok(()) }
+    }
+
+    /// It keeps its room, so that there is a bound to what waits to be understood.
+    fn keep_unknown(&mut self, arrived: Arrived) {
+        self.unknown.push_back(arrived);
+        if self.unknown.len() > KEPT_UNTIL_KNOWN {
+            self.unknown.pop_front();
+            self.counters.dropped.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// From now on it is known whose workers they are; what was heard before is understood now.
@@ -290,11 +330,8 @@ impl Looker {
         let Some(dialect) = told else { return };
         let mut speaker = Speaker::of(dialect, &self.view.borrow().connection);
         let events: Vec<Event> =
-            self.unknown.drain(..).flat_map(|heard| speaker.hear(&heard).events).collect();
-        self.wanted.send_if_modified(|wanted| {
-            let before = std::mem::replace(wanted, speaker.wants());
-            before != *wanted
-        });
+            self.unknown.drain(..).flat_map(|arrived| speaker.hear(&arrived.heard).events).collect();
+        self.wanted.send_replace(wishes(Some(&speaker), &self.prefix));
         self.speaker = Some(speaker);
         self.hand_over(events, None).await;
     }
@@ -315,10 +352,30 @@ impl Looker {
     /// Those who are followed by what is heard of them learn what was not.
     async fn tell_gaps(&mut self) {
         let now = self.moment();
+        let is_logged = self.speaker.as_ref().is_some_and(Dialect::reads_a_log);
+        for lapse in self.counters.take_lapses() {
+            self.gaps.lapsed(lapse, is_logged, self.offset);
+            self.listening_since = match lapse {
+                Lapse::Lost { .. } => None,
+                Lapse::Back { at } => Some(at + self.offset),
+                Lapse::Overflowed { .. } | Lapse::StoodStill { .. } => self.listening_since,
+            };
+        }
         self.gaps.dropped(self.counters.dropped.load(Ordering::Relaxed), now);
         self.gaps.large(self.counters.large.load(Ordering::Relaxed), now);
+        let Some(speaker) = &mut self.speaker else { return };
+        speaker.listening(self.listening_since);
         let over = self.gaps.take_over(now);
-        let Some(speaker) = self.speaker.as_mut().filter(|_| !over.is_empty()) else { return };
+        let events = over.iter().flat_map(|gap| speaker.missed(gap, now).events).collect();
+        self.hand_over(events, None).await;
+    }
+
+    /// The last that is said: what goes by unseen from now on is not ours to tell, what went by until now is.
+    async fn leave(mut self) {
+        self.tell_gaps().await;
+        let now = self.moment();
+        let over = self.gaps.take_all(now);
+        let Some(speaker) = &mut self.speaker else { return };
         let events = over.iter().flat_map(|gap| speaker.missed(gap, now).events).collect();
         self.hand_over(events, None).await;
     }
@@ -335,6 +392,7 @@ impl Looker {
     async fn weigh(&mut self) {
         let Some(reader) = self.reader.clone() else { return };
         if let Err(error) = self.walk.weigh(&reader).await {
+            self.doubt_connection(&error);
             tracing::debug!(%error, "Redis does not say how it is doing");
         }
     }
@@ -344,6 +402,7 @@ impl Looker {
         let Some(reader) = self.reader.clone() else { return LONGEST_PAUSE };
         match self.walk.step(&reader, &self.prefix).await {
             Ok((keys, rest)) => {
+                self.walk_problem = None;
                 if self.speaker.is_none() {
                     self.recognise(detect::by_names(&keys, &self.prefix)).await;
                 }
@@ -353,7 +412,8 @@ impl Looker {
                 rest.unwrap_or(STEP_EVERY)
             }
             Err(error) => {
-                tracing::debug!(%error, "a step through Redis came to nothing");
+                self.doubt_connection(&error);
+                self.walk_problem = Some(trouble::while_attached(&error));
                 LONGEST_PAUSE
             }
         }
@@ -374,12 +434,6 @@ impl Looker {
 
     async fn hear_of_queues(&mut self, hearing: &Hearing) {
         let now = self.moment();
-        let is_logged = self.speaker.as_ref().is_some_and(Dialect::reads_a_log);
-        self.gaps.connected(hearing.connected, is_logged, now);
-        self.listening_since = hearing.connected.then(|| self.listening_since.unwrap_or(now));
-        if hearing.overflowed {
-            self.gaps.overflowed(now);
-        }
         if self.speaker.is_none() {
             self.recognise(detect::by_queues(hearing, &self.prefix)).await;
         }
@@ -406,7 +460,6 @@ impl Looker {
         let queues: Vec<QueueView> = self.queues.values().map(|(queue, _)| queue.clone()).collect();
         if let Some(speaker) = &mut self.speaker {
             speaker.queues(&queues, now);
-            speaker.listening(self.listening_since);
         }
     }
 
@@ -416,7 +469,9 @@ impl Looker {
         let dropped = self.counters.dropped.load(Ordering::Relaxed);
         let large = self.counters.large.load(Ordering::Relaxed);
         let hearing = self.hearing.borrow().clone();
-        let troubles: Vec<Problem> = hearing.problem.into_iter().chain(self.redis_problem.clone()).collect();
+        // Where Redis is gone it is gone for the walk, too.
+        let of_redis = self.redis_problem.clone().or_else(|| self.walk_problem.clone());
+        let troubles: Vec<Problem> = hearing.problem.into_iter().chain(of_redis).collect();
         let speaker = self.speaker.as_ref();
         let before = Arc::clone(&self.view.borrow());
         let view = ClusterView {
@@ -429,7 +484,7 @@ impl Looker {
             dialect: speaker.map(Speaker::dialect),
             troubles,
             queues: self.queues.values().map(|(queue, _)| queue.clone()).collect(),
-            redis: self.reader.as_ref().map(|_| self.walk.view()),
+            redis: self.walk.view(),
             workers: speaker.map(Dialect::workers).unwrap_or_default(),
             findings: self.findings.clone(),
             heard: self.counters.heard.load(Ordering::Relaxed),
@@ -447,6 +502,20 @@ impl Looker {
             changed
         });
     }
+}
+
+/// What is wanted of a broker; of one that may be anybody's, everything.
+fn wishes(speaker: Option<&Speaker>, prefix: &str) -> Wishes {
+    let (copies, names) = match speaker {
+        Some(speaker) => (speaker.wants(), speaker.asks_for()),
+        None => {
+            let ours = cluster::Queue::ALL.map(|queue| queue.name(""));
+            let theirs = rune::QUEUES.map(str::to_owned);
+            let theirs = theirs.into_iter().filter(|name| !ours.contains(name));
+            (EVERYTHING, ours.iter().cloned().chain(theirs).collect())
+        }
+    };
+    Wishes { copies, queues: names.iter().map(|name| format!("{prefix}{name}")).collect() }
 }
 
 fn empty(address: &Address, now: Millis) -> ClusterView {

@@ -18,17 +18,13 @@ const TRIES: usize = 1;
 /// Every command that an observer may send. The window lists them as what an attachment can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Read {
-    Ping,
     Time,
     Info,
-    DbSize,
     Scan,
-    Type,
     Exists,
     Ttl,
     MemoryUsage,
     Get,
-    StrLen,
     HGet,
     HMGet,
     HLen,
@@ -39,23 +35,18 @@ pub enum Read {
     ZCard,
     ZRange,
     ZScore,
-    XLen,
     XRange,
 }
 
 impl Read {
-    pub const ALL: [Self; 23] = [
-        Self::Ping,
+    pub const ALL: [Self; 18] = [
         Self::Time,
         Self::Info,
-        Self::DbSize,
         Self::Scan,
-        Self::Type,
         Self::Exists,
         Self::Ttl,
         Self::MemoryUsage,
         Self::Get,
-        Self::StrLen,
         Self::HGet,
         Self::HMGet,
         Self::HLen,
@@ -66,24 +57,19 @@ impl Read {
         Self::ZCard,
         Self::ZRange,
         Self::ZScore,
-        Self::XLen,
         Self::XRange,
     ];
 
     /// As Redis calls it.
     pub fn words(self) -> &'static [&'static str] {
         match self {
-            Self::Ping => &["PING"],
             Self::Time => &["TIME"],
             Self::Info => &["INFO"],
-            Self::DbSize => &["DBSIZE"],
             Self::Scan => &["SCAN"],
-            Self::Type => &["TYPE"],
             Self::Exists => &["EXISTS"],
             Self::Ttl => &["PTTL"],
             Self::MemoryUsage => &["MEMORY", "USAGE"],
             Self::Get => &["GET"],
-            Self::StrLen => &["STRLEN"],
             Self::HGet => &["HGET"],
             Self::HMGet => &["HMGET"],
             Self::HLen => &["HLEN"],
@@ -94,9 +80,36 @@ impl Read {
             Self::ZCard => &["ZCARD"],
             Self::ZRange => &["ZRANGE"],
             Self::ZScore => &["ZSCORE"],
-            Self::XLen => &["XLEN"],
             Self::XRange => &["XRANGE"],
         }
+    }
+}
+
+impl Read {
+    /// A question that any server answers, whatever it holds: nothing is under that key.
+    pub fn harmless(self, key: &str) -> Vec<&str> {
+        match self {
+            Self::Time | Self::Info => vec![],
+            Self::Scan => vec!["0", "COUNT", "1"],
+            Self::Exists
+            | Self::Ttl
+            | Self::MemoryUsage
+            | Self::Get
+            | Self::HLen
+            | Self::HKeys
+            | Self::SCard
+            | Self::SMembers
+            | Self::ZCard => vec![key],
+            Self::HGet | Self::HMGet | Self::ZScore => vec![key, "none"],
+            Self::HScan => vec![key, "0"],
+            Self::ZRange => vec![key, "0", "0"],
+            Self::XRange => vec![key, "-", "+", "COUNT", "1"],
+        }
+    }
+
+    /// Without these a little less is shown, and nothing else.
+    pub fn may_be_refused(self) -> bool {
+        matches!(self, Self::Info | Self::MemoryUsage)
     }
 }
 

@@ -65,6 +65,10 @@ impl Dialect for Speaker {
         pass!(self, it => it.wants())
     }
 
+    fn asks_for(&self) -> Vec<String> {
+        pass!(self, it => it.asks_for())
+    }
+
     fn reads_a_log(&self) -> bool {
         pass!(self, it => it.reads_a_log())
     }

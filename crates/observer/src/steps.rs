@@ -2,7 +2,7 @@
 
 use protocol::{ClusterConnection, ConnectionStep, cluster};
 
-use crate::{Address, ObserverError, Read, Reader, broker::Broker, reader::NOTHING, trouble};
+use crate::{Address, ObserverError, Read, Reader, broker::Broker, trouble};
 
 /// Tries everything that attaching needs. What cannot be tried because something before it failed is left out.
 pub async fn test(address: &Address) -> Vec<ConnectionStep> {
@@ -19,17 +19,17 @@ pub async fn test(address: &Address) -> Vec<ConnectionStep> {
         broker.close().await;
     }
     if let Some(reader) = tried(&mut steps, "Redis lets us in", Reader::connect(&address.redis).await) {
-        tried(&mut steps, "Redis answers questions", ask(&reader).await);
+        tried(&mut steps, "Redis answers questions", ask(&reader, prefix).await);
     }
     steps
 }
 
-/// The questions without which nothing is seen.
-async fn ask(reader: &Reader) -> Result<(), ObserverError> {
-    let _: redis::Value = reader.ask(Read::Time, NOTHING).await?;
-    let _: redis::Value = reader.ask(Read::Scan, &["0", "COUNT", "1"][..]).await?;
-    let _: redis::Value = reader.ask(Read::ZRange, &["looks", "0", "0"][..]).await?;
-    let _: redis::Value = reader.ask(Read::HGet, &["scheduler:payloads", "none"][..]).await?;
+/// Every question that is ever asked, of a key that is not there.
+async fn ask(reader: &Reader, prefix: &str) -> Result<(), ObserverError> {
+    let key = format!("{prefix}nothing-is-here");
+    for read in Read::ALL.into_iter().filter(|read| !read.may_be_refused()) {
+        let _: redis::Value = reader.ask(read, &read.harmless(&key)[..]).await?;
+    }
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -16,7 +16,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
 use crate::{
     Heard, Now, ObserverError,
-    broker::{Broker, Copies, Depth, KEPT_MESSAGES},
+    broker::{Broker, Copies, Depth, KEPT_BYTES, KEPT_MESSAGES},
+    gaps::Lapse,
     trouble,
 };
 
@@ -28,14 +29,23 @@ const INBOX_BYTES: usize = 64 * 1024 * 1024;
 const LARGEST_BYTES: usize = 16 * 1024 * 1024;
 /// How often queues are asked for.
 const ASK_EVERY: Duration = Duration::from_secs(2);
-/// A question for a queue that is not there shows in the log of the broker, so it is asked only so often.
-const ROUNDS_UNTIL_MISSED: u32 = 60;
+/// A question for a queue that is not there shows in the log of the broker, so it is asked only so often, and less often
+/// every time.
+const FIRST_ROUNDS_UNASKED: u32 = 60;
+const MOST_ROUNDS_UNASKED: u32 = 1_800;
+/// Whoever rests for so much longer than intended has stood still.
+const STOOD_STILL: Millis = 10_000;
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Queues of both dialects that a cluster may have, besides those of ours.
-const FOREIGN_QUEUES: [&str; 4] =
-    ["workflow.resume", "workflow.worker.initiated", "workflow.completion.recorder", "execution.token"];
+/// What is wanted of the broker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wishes {
+    /// What is worth a copy, without the prefix.
+    pub copies: &'static [&'static str],
+    /// Queues whose depth is asked for, with the prefix.
+    pub queues: Vec<String>,
+}
 
 /// A copy, and the room it takes until it is let go.
 pub struct Arrived {
@@ -50,6 +60,37 @@ pub struct Counters {
     pub dropped: AtomicU64,
     /// They were larger than anybody's.
     pub large: AtomicU64,
+    /// Bytes of all that was heard.
+    bytes: AtomicU64,
+    lapses: Mutex<Vec<Lapse>>,
+}
+
+impl Counters {
+    /// Why something may have gone by since this was asked last. None is lost, however quickly one follows the other.
+    pub fn take_lapses(&self) -> Vec<Lapse> {
+        std::mem::take(&mut *self.lapses())
+    }
+
+    fn note(&self, lapse: Lapse) {
+        let mut lapses = self.lapses();
+        let is_same =
+            |known: &Lapse| matches!((known, lapse), (Lapse::Overflowed { .. }, Lapse::Overflowed { .. }));
+        if !lapses.last().is_some_and(is_same) {
+            lapses.push(lapse);
+        }
+    }
+
+    fn lapses(&self) -> MutexGuard<'_, Vec<Lapse>> {
+        self.lapses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Questions for a queue that was not there.
+#[derive(Clone, Copy, Debug)]
+struct Unasked {
+    /// Rounds to come in which it is not asked for, and how many there were.
+    left: u32,
+    rounds: u32,
 }
 
 /// How the broker is doing, as far as we hear.
@@ -61,8 +102,6 @@ pub struct Hearing {
     /// Those that are there.
     pub queues: BTreeMap<String, Depth>,
     pub asked_at: Millis,
-    /// Our own queue was full, so the broker has dropped copies.
-    pub overflowed: bool,
 }
 
 pub struct Tap {
@@ -71,9 +110,16 @@ pub struct Tap {
     pub now: Now,
     pub counters: Arc<Counters>,
     pub hearing: watch::Sender<Hearing>,
-    /// What is worth a copy, without the prefix.
-    pub wanted: watch::Receiver<&'static [&'static str]>,
+    pub wanted: watch::Receiver<Wishes>,
     pub closed: watch::Receiver<bool>,
+}
+
+/// What is remembered from one connection to the next.
+#[derive(Default)]
+struct Memory {
+    missing: BTreeMap<String, Unasked>,
+    /// Until then the broker was there.
+    sure_until: Millis,
 }
 
 /// The room in which copies wait.
@@ -86,29 +132,37 @@ pub async fn is_closed(closed: &mut watch::Receiver<bool>) {
     drop(closed.wait_for(|closed| *closed).await);
 }
 
+/// Returns when other copies are wanted than these.
+async fn wants_others(wishes: &mut watch::Receiver<Wishes>, copies: &[&str]) {
+    let changed = wishes.wait_for(|wishes| wishes.copies != copies).await.is_ok();
+    if !changed {
+        // Nobody is left who could want something else.
+        std::future::pending::<()>().await;
+    }
+}
+
 impl Tap {
     /// Listens until it is closed.
     pub async fn listen(mut self, inbox: mpsc::Sender<Arrived>) {
         let (mut pause, mut was_let_in) = (FIRST_PAUSE, false);
+        let mut memory = Memory::default();
         let room = Arc::new(Semaphore::new(INBOX_BYTES));
         loop {
-            let mut closed = self.closed.clone();
-            let listened = tokio::select! {
-                listened = self.listen_once(&inbox, &room) => listened,
-                () = is_closed(&mut closed) => return,
-            };
+            let listened = self.listen_once(&inbox, &room, &mut memory).await;
+            let Err(error) = listened else { return };
             if self.hearing.borrow().connected {
                 (pause, was_let_in) = (FIRST_PAUSE, true);
+                self.counters.note(Lapse::Lost { since: memory.sure_until });
             }
-            let problem = match listened {
-                Ok(()) => return,
-                Err(error) if was_let_in => trouble::while_attached(&error),
-                Err(error) => trouble::problem(&error),
+            let problem = match was_let_in {
+                true => trouble::while_attached(&error),
+                false => trouble::problem(&error),
             };
             tracing::warn!(?pause, "{}; trying again", problem.message);
             self.hearing.send_modify(|hearing| {
                 (hearing.problem, hearing.connected) = (Some(problem), false);
             });
+            let mut closed = self.closed.clone();
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = is_closed(&mut closed) => return,
@@ -122,34 +176,45 @@ impl Tap {
         &mut self,
         inbox: &mpsc::Sender<Arrived>,
         room: &Arc<Semaphore>,
+        memory: &mut Memory,
     ) -> Result<(), ObserverError> {
-        let broker = Broker::connect(&self.url).await?;
-        let exchange = cluster::exchange(&self.prefix);
         let mut closed = self.closed.clone();
-        let ours = cluster::Queue::ALL.map(|queue| queue.name(&self.prefix));
-        let foreign = FOREIGN_QUEUES.map(|queue| format!("{}{queue}", self.prefix));
-        let mut missing_for: BTreeMap<String, u32> =
-            ours.into_iter().chain(foreign).map(|name| (name, 0)).collect();
+        let broker = tokio::select! {
+            connected = Broker::connect(&self.url) => connected?,
+            () = is_closed(&mut closed) => return Ok(()),
+        };
+        let exchange = cluster::exchange(&self.prefix);
         loop {
-            let wanted = *self.wanted.borrow_and_update();
-            let keys: Vec<String> = wanted.iter().map(|key| format!("{}{key}", self.prefix)).collect();
-            let mut copies = broker.listen(&exchange, &keys).await?;
-            self.hearing.send_modify(|hearing| (hearing.problem, hearing.connected) = (None, true));
-            let queue = copies.queue.clone();
+            let copies = self.wanted.borrow_and_update().copies;
+            let keys: Vec<String> = copies.iter().map(|key| format!("{}{key}", self.prefix)).collect();
             let mut wishes = self.wanted.clone();
+            let mut heard = tokio::select! {
+                listened = broker.listen(&exchange, &keys) => listened?,
+                () = is_closed(&mut closed) => break,
+            };
+            let queue = heard.queue.clone();
+            self.let_in(memory);
             tokio::select! {
-                ended = self.take_in(&mut copies, inbox, room) => ended?,
-                ended = self.ask(&broker, &queue, &mut missing_for) => ended?,
+                ended = self.take_in(&mut heard, inbox, room) => ended?,
+                ended = self.ask(&broker, &queue, memory) => ended?,
                 // Other copies are wanted, in another queue.
-                Ok(()) = wishes.changed() => {
-                    copies.end().await?;
+                () = wants_others(&mut wishes, copies) => {
+                    heard.end().await?;
                     continue;
                 }
                 () = is_closed(&mut closed) => {}
             }
-            broker.close().await;
-            return Ok(());
+            break;
         }
+        broker.close().await;
+        Ok(())
+    }
+
+    fn let_in(&self, memory: &mut Memory) {
+        let now = (self.now)();
+        memory.sure_until = now;
+        self.counters.note(Lapse::Back { at: now });
+        self.hearing.send_modify(|hearing| (hearing.problem, hearing.connected) = (None, true));
     }
 
     async fn take_in(
@@ -161,6 +226,7 @@ impl Tap {
         while let Some(delivery) = copies.consumer.next().await {
             let delivery = delivery?;
             self.counters.heard.fetch_add(1, Ordering::Relaxed);
+            self.counters.bytes.fetch_add(delivery.data.len() as u64, Ordering::Relaxed);
             if delivery.data.len() > LARGEST_BYTES {
                 self.counters.large.fetch_add(1, Ordering::Relaxed);
                 continue;
@@ -185,34 +251,125 @@ impl Tap {
     }
 
     /// Asks how the queues are doing, again and again.
-    async fn ask(
-        &self,
-        broker: &Broker,
-        own: &str,
-        missing_for: &mut BTreeMap<String, u32>,
-    ) -> Result<(), ObserverError> {
+    async fn ask(&self, broker: &Broker, own: &str, memory: &mut Memory) -> Result<(), ObserverError> {
+        let mut before = self.counters.so_far();
         loop {
             let mut found = BTreeMap::new();
-            for (name, rounds) in missing_for.iter_mut() {
-                if *rounds > 0 {
-                    *rounds -= 1;
+            let names = self.wanted.borrow().queues.clone();
+            for name in names {
+                if memory.is_passed_over(&name) {
                     continue;
                 }
-                match broker.depth(name).await {
-                    Ok(Some(depth)) => drop(found.insert(name.clone(), depth)),
-                    Ok(None) => *rounds = ROUNDS_UNTIL_MISSED,
+                match broker.depth(&name).await {
+                    Ok(Some(depth)) => {
+                        memory.missing.remove(&name);
+                        found.insert(name, depth);
+                    }
+                    Ok(None) => memory.miss(name),
                     // A queue that we may not ask for; the others may be open to us.
-                    Err(ObserverError::Broker(_)) if broker.is_connected() => *rounds = ROUNDS_UNTIL_MISSED,
+                    Err(ObserverError::Broker(_)) if broker.is_connected() => memory.miss(name),
                     Err(error) => return Err(error),
                 }
             }
+            let now = self.counters.so_far();
             let backlog = broker.depth(own).await.ok().flatten();
-            let overflowed = backlog.is_some_and(|depth| depth.messages >= u64::from(KEPT_MESSAGES));
             let asked_at = (self.now)();
-            self.hearing.send_modify(|hearing| {
-                (hearing.queues, hearing.asked_at, hearing.overflowed) = (found, asked_at, overflowed);
-            });
+            memory.sure_until = asked_at;
+            if backlog.is_some_and(|depth| is_full(depth.messages, now.since(before))) {
+                self.counters.note(Lapse::Overflowed { at: asked_at });
+            }
+            before = now;
+            self.hearing.send_modify(|hearing| (hearing.queues, hearing.asked_at) = (found, asked_at));
             tokio::time::sleep(ASK_EVERY).await;
+            let rested = (self.now)();
+            if rested - asked_at > STOOD_STILL + ASK_EVERY.as_millis() as Millis {
+                self.counters.note(Lapse::StoodStill { from: asked_at, until: rested });
+            }
         }
+    }
+}
+
+impl Memory {
+    fn is_passed_over(&mut self, name: &str) -> bool {
+        let unasked = self.missing.get_mut(name).filter(|unasked| unasked.left > 0);
+        unasked.is_some_and(|unasked| {
+            unasked.left -= 1;
+            true
+        })
+    }
+
+    fn miss(&mut self, name: String) {
+        let rounds = self.missing.get(&name).map_or(FIRST_ROUNDS_UNASKED, |known| known.rounds * 2);
+        let rounds = rounds.min(MOST_ROUNDS_UNASKED);
+        self.missing.insert(name, Unasked { left: rounds, rounds });
+    }
+}
+
+/// Copies that were heard, and their bytes.
+#[derive(Clone, Copy)]
+struct Heap {
+    messages: u64,
+    bytes: u64,
+}
+
+impl Heap {
+    fn since(self, before: Self) -> Self {
+        Self { messages: self.messages - before.messages, bytes: self.bytes - before.bytes }
+    }
+}
+
+impl Counters {
+    fn so_far(&self) -> Heap {
+        Heap { messages: self.heard.load(Ordering::Relaxed), bytes: self.bytes.load(Ordering::Relaxed) }
+    }
+}
+
+/// A queue that holds nine tenths of what it may, by number or by what its messages lately weighed, has dropped some.
+fn is_full(waiting: u64, lately: Heap) -> bool {
+    let bytes = waiting * lately.bytes.checked_div(lately.messages).unwrap_or_default();
+    waiting * 10 >= u64::from(KEPT_MESSAGES) * 9 || bytes * 10 >= KEPT_BYTES.unsigned_abs() * 9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_is_full_by_number_or_by_weight() {
+        let lately = |messages, bytes| Heap { messages, bytes };
+        assert!(!is_full(0, lately(0, 0)));
+        assert!(!is_full(10_000, lately(100, 100_000)));
+        assert!(is_full(18_000, lately(100, 100_000)));
+        assert!(is_full(3_100, lately(100, 2_000_000)), "at 20 kB each it is the bytes that count");
+        assert!(!is_full(2_900, lately(100, 2_000_000)));
+    }
+
+    #[test]
+    fn what_is_not_there_is_asked_for_less_and_less() {
+        let mut memory = Memory::default();
+        let mut asked = 0;
+        for _ in 0..4_000 {
+            if !memory.is_passed_over("workflow.resume") {
+                asked += 1;
+                memory.miss("workflow.resume".to_owned());
+            }
+        }
+        assert!((5..=8).contains(&asked), "{asked} times in two hours");
+    }
+
+    #[test]
+    fn no_lapse_is_lost_between_two_looks() {
+        let counters = Counters::default();
+        let lapses = [
+            Lapse::Back { at: 1 },
+            Lapse::Lost { since: 2 },
+            Lapse::Back { at: 3 },
+            Lapse::Lost { since: 4 },
+        ];
+        lapses.into_iter().for_each(|lapse| counters.note(lapse));
+        counters.note(Lapse::Overflowed { at: 5 });
+        counters.note(Lapse::Overflowed { at: 6 });
+        assert_eq!(counters.take_lapses().len(), 5, "full twice in a row is full once");
+        assert!(counters.take_lapses().is_empty());
     }
 }

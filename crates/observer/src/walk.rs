@@ -30,6 +30,8 @@ pub struct Walk {
     found: Option<Vec<KeyFamily>>,
     version: String,
     used_bytes: u64,
+    /// We may not ask how large a key is.
+    is_refused: bool,
 }
 
 #[derive(Default)]
@@ -60,9 +62,12 @@ impl Walk {
             let tally = self.round.entry(name).or_default();
             tally.keys += 1;
             // The first of a family, and a few of every step.
-            if tally.measured == 0 || measured < MEASURED {
+            if !self.is_refused && (tally.measured == 0 || measured < MEASURED) {
                 measured += 1;
-                tally.measure(reader, key).await?;
+                match tally.measure(reader, key).await {
+                    Err(error) if error.is_refusal() => self.is_refused = true,
+                    done => done?,
+                }
             }
         }
         self.cursor =
@@ -81,7 +86,7 @@ impl Walk {
     pub async fn weigh(&mut self, reader: &Reader) -> Result<(), ObserverError> {
         let said: String = match reader.ask(Read::Info, NOTHING).await {
             Ok(said) => said,
-            Err(ObserverError::Redis(error)) if error.code() == Some("NOPERM") => return Ok(()),
+            Err(error) if error.is_refusal() => return Ok(()),
             Err(error) => return Err(error),
         };
         let field = |name: &str| said.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
@@ -90,9 +95,11 @@ impl Walk {
         Ok(())
     }
 
-    pub fn view(&self) -> RedisView {
+    /// Absent until the server has said something.
+    pub fn view(&self) -> Option<RedisView> {
         let families = self.found.clone().unwrap_or_else(|| told(&self.round));
-        RedisView { version: self.version.clone(), used_bytes: self.used_bytes, families }
+        let is_known = self.found.is_some() || !families.is_empty() || !self.version.is_empty();
+        is_known.then(|| RedisView { version: self.version.clone(), used_bytes: self.used_bytes, families })
     }
 }
 

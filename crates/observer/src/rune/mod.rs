@@ -65,6 +65,16 @@ const FINDINGS: usize = 500;
 
 /// Queues in which work waits for a worker.
 const WORKED: [&str; 2] = ["workflow.execution", "workflow.resume"];
+/// All that a cluster may have.
+pub const QUEUES: [&str; 7] = [
+    "workflow.execution",
+    "workflow.resume",
+    "workflow.node.status",
+    "workflow.completion",
+    "workflow.completion.recorder",
+    "workflow.worker.initiated",
+    "execution.token",
+];
 
 /// What was let go, because there was too much of it or nobody could read it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -431,6 +441,10 @@ impl Dialect for Rune {
         let mut timers = self.redis.timers();
         timers.iter_mut().for_each(|timer| timer.due += self.skew);
         timers
+    }
+
+    fn asks_for(&self) -> Vec<String> {
+        QUEUES.map(str::to_owned).to_vec()
     }
 
     fn queues(&mut self, queues: &[QueueView], now: Millis) {
