@@ -1,6 +1,7 @@
 //! Looking into a cluster that misbehaves: servers that go and come, floods, garbage, and doors that stay shut.
 
 use std::{
+    io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
     time::Duration,
 };
@@ -15,6 +16,7 @@ use protocol::{
 };
 use runeglass_tests::{
     clustered::Servers,
+    proxy::Proxy,
     run, runeglass,
     servers::{RabbitMq, Redis},
     watched::{Looking, Workers, connection},
@@ -89,6 +91,75 @@ async fn it_goes_on_when_the_servers_are_back() {
     drop(servers);
 }
 
+/// A network that has changed says nothing to anybody: what was sent just never arrives.
+#[tokio::test(flavor = "multi_thread")]
+async fn it_dials_again_when_redis_falls_silent() {
+    let servers = Servers::shared();
+    let workers = Workers::start(&servers, "mute.").await;
+    let way = Proxy::before(servers.redis.port).await;
+    let redis = format!("redis://127.0.0.1:{}", way.port);
+    let looking = Looking::open(Keep::Nowhere).await;
+    looking.attach(ClusterConnection { redis, ..connection(&servers, "mute.") }, false).await;
+    workers.begin("one", &hello(), json!({})).await;
+    looking.until_ended("one").await;
+    way.silence();
+    workers.begin("two", &hello(), json!({})).await;
+    assert_eq!(looking.until_ended("two").await.summary.phase, ExecutionPhase::Completed);
+    looking.until_cluster("it is said no longer", |view| view.troubles.is_empty()).await;
+    looking.0.close().await.expect("closed");
+    workers.close().await;
+}
+
+/// Keys of others, and facts that nobody here understands, are told and passed over.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_cannot_be_read_holds_up_no_other() {
+    let servers = Servers::shared();
+    let workers = Workers::start(&servers, "new.").await;
+    let client = redis::Client::open(servers.redis.url.as_str()).expect("an address");
+    let mut redis = client.get_multiplexed_async_connection().await.expect("connects");
+    let mut set = redis::pipe();
+    set.cmd("SET").arg("new.exec:{a}:log").arg("no log").ignore();
+    let fact = r#"{"type": "said_by_newer_workers", "data": {}}"#;
+    set.cmd("XADD").arg("new.exec:{b}:log").arg("1-0").arg("at").arg(1).arg("fact").arg(fact).ignore();
+    set.cmd("ZADD").arg("new.looks").arg(9e15).arg("a").arg(9e15).arg("b").ignore();
+    let _: () = set.query_async(&mut redis).await.expect("written");
+    let looking = Looking::open(Keep::Nowhere).await;
+    looking.attach(connection(&servers, "new."), false).await;
+    workers.begin("c", &hello(), json!({})).await;
+    assert_eq!(looking.until_ended("c").await.summary.phase, ExecutionPhase::Completed);
+    let view = looking.until_cluster("they are counted", |view| view.passed_over == 2).await;
+    assert_eq!(view.troubles, []);
+    looking.0.close().await.expect("closed");
+    workers.close().await;
+}
+
+/// A laptop that was shut for a while does not believe that it has heard everything.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_that_stood_still_says_so() {
+    let servers = Servers::shared();
+    let mut observer = runeglass();
+    let (amqp, redis) = (&servers.rabbit.url, &servers.redis.url);
+    observer.args(["attach", "--json", "--for", "60", "--dialect", "rune", "--queue-prefix", "odd."]);
+    observer.args(["--amqp", amqp, "--redis", redis]);
+    // The exchange is there as soon as somebody works.
+    let workers = Workers::start(&servers, "odd.").await;
+    let mut observer = observer.stdout(Stdio::piped()).spawn().expect("it starts");
+    let lines = BufReader::new(observer.stdout.take().expect("piped")).lines();
+    let mut lines = lines.map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("odd.workflow.execution")), "it looks");
+    let signal = |name: &str| {
+        let sent = Command::new("kill").args([name, &observer.id().to_string()]).status();
+        assert!(sent.expect("sent").success());
+    };
+    signal("-STOP");
+    tokio::time::sleep(Duration::from_secs(13)).await;
+    signal("-CONT");
+    assert!(lines.any(|line| line.contains("this machine stood still")), "the gap is told");
+    observer.kill().expect("killed");
+    observer.wait().expect("ended");
+    workers.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn garbage_and_giants_are_told_and_nothing_more() {
     let servers = Servers::shared();
@@ -141,27 +212,9 @@ async fn a_user_who_may_only_look_suffices() {
     servers.rabbit.control(&["add_user", "reader", "secret"]);
     let (own, read) = (r"^amq\.gen.*$", r"^(read\.workflows|amq\.gen.*)$");
     servers.rabbit.control(&["set_permissions", "-p", "/", "reader", own, own, read]);
-    let client = redis::Client::open(servers.redis.url.as_str()).expect("an address");
-    let mut redis = client.get_multiplexed_async_connection().await.expect("connects");
-    let rights = [
-        "on",
-        ">secret",
-        "resetchannels",
-        "~*",
-        "-@all",
-        "+@connection",
-        "+@read",
-        "+info",
-        "+time",
-        "-keys",
-    ];
-    let _: () = redis::cmd("ACL")
-        .arg("SETUSER")
-        .arg("observer")
-        .arg(&rights)
-        .query_async(&mut redis)
-        .await
-        .expect("made");
+    // As it stands in the page of the observer.
+    let rights = "resetchannels ~* -@all +@connection +@read +info +time -keys";
+    redis_user(&servers, "observer", rights).await;
 
     let amqp = format!("amqp://reader@127.0.0.1:{}/%2f", servers.rabbit.port);
     let redis = format!("redis://observer@127.0.0.1:{}", servers.redis.port);
@@ -194,8 +247,22 @@ async fn a_user_who_may_only_look_suffices() {
         FieldTable::default(),
     );
     assert!(consumed.await.is_err(), "it may not take from a queue");
+    let url = format!("redis://observer:secret@127.0.0.1:{}", servers.redis.port);
+    let client = redis::Client::open(url).expect("an address");
+    let mut redis = client.get_multiplexed_async_connection().await.expect("connects");
+    let set = redis::cmd("SET").arg("read.mark").arg(1).exec_async(&mut redis).await;
+    assert_eq!(set.expect_err("it may not write").code(), Some("NOPERM"));
     looking.0.close().await.expect("closed");
     workers.close().await;
+}
+
+async fn redis_user(servers: &Servers, name: &str, rights: &str) {
+    let client = redis::Client::open(servers.redis.url.as_str()).expect("an address");
+    let mut redis = client.get_multiplexed_async_connection().await.expect("connects");
+    let rights: Vec<&str> = ["on", ">secret"].into_iter().chain(rights.split(' ')).collect();
+    let mut made = redis::cmd("ACL");
+    made.arg("SETUSER").arg(name).arg(&rights);
+    let _: () = made.query_async(&mut redis).await.expect("made");
 }
 
 async fn steps(looking: &Looking, amqp: &str, redis: &str, prefix: &str) -> Vec<ConnectionStep> {
@@ -228,6 +295,7 @@ async fn every_shut_door_is_one_sentence() {
     let workers = Workers::start(&servers, "shut.").await;
     servers.rabbit.control(&["add_user", "stranger", "secret"]);
     servers.rabbit.control(&["set_permissions", "-p", "/", "stranger", "^$", "^$", "^$"]);
+    redis_user(&servers, "narrow", "~* -@all +@connection +@read +time -xrange").await;
     let looking = Looking::open(Keep::Nowhere).await;
     let (rabbit, redis) = (servers.rabbit.port, servers.redis.port);
     let good = (servers.rabbit.url.clone(), servers.redis.url.clone());
@@ -249,6 +317,7 @@ async fn every_shut_door_is_one_sentence() {
         (format!("redis://{nobody}"), "nobody listens"),
         (format!("redis://ada:wrong@127.0.0.1:{redis}"), "does not let this user in"),
         (format!("redis://127.0.0.1:{redis}/99"), "no database of that number"),
+        (format!("redis://narrow:secret@127.0.0.1:{redis}"), "lacks a permission"),
     ] {
         check(&steps(&looking, &good.0, &redis, "shut.").await, sentence);
     }

@@ -33,8 +33,9 @@ const ASK_EVERY: Duration = Duration::from_secs(2);
 /// every time.
 const FIRST_ROUNDS_UNASKED: u32 = 60;
 const MOST_ROUNDS_UNASKED: u32 = 1_800;
-/// Whoever rests for so much longer than intended has stood still.
+/// Whoever rests for so long in place of a beat has stood still.
 const STOOD_STILL: Millis = 10_000;
+const BEAT: Duration = Duration::from_secs(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
@@ -197,6 +198,7 @@ impl Tap {
             tokio::select! {
                 ended = self.take_in(&mut heard, inbox, room) => ended?,
                 ended = self.ask(&broker, &queue, memory) => ended?,
+                () = self.keep_awake() => {}
                 // Other copies are wanted, in another queue.
                 () = wants_others(&mut wishes, copies) => {
                     heard.end().await?;
@@ -281,9 +283,17 @@ impl Tap {
             before = now;
             self.hearing.send_modify(|hearing| (hearing.queues, hearing.asked_at) = (found, asked_at));
             tokio::time::sleep(ASK_EVERY).await;
-            let rested = (self.now)();
-            if rested - asked_at > STOOD_STILL + ASK_EVERY.as_millis() as Millis {
-                self.counters.note(Lapse::StoodStill { from: asked_at, until: rested });
+        }
+    }
+
+    /// Notices when nothing has gone on here for a while.
+    async fn keep_awake(&self) {
+        loop {
+            let from = (self.now)();
+            tokio::time::sleep(BEAT).await;
+            let until = (self.now)();
+            if until - from > STOOD_STILL {
+                self.counters.note(Lapse::StoodStill { from, until });
             }
         }
     }
