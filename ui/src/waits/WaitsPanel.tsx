@@ -72,20 +72,25 @@ function Row({ timer, board, tabStop }: { timer: TimerView; board: WaitBoard; ta
   };
   return (
     <button type="button" data-roving tabIndex={tabStop ? 0 : -1} className="row waits-row" onClick={() => void open()}>
-      <Due timer={timer} board={board} />
-      <span className="waits-what">
-        <span className="waits-name">{timer.name}</span>
-        {isLost(timer) ? (
-          <span className="waits-why">{LOST_REASON}</span>
-        ) : (
-          <span className="waits-purpose" title={purposeOf(timer)}>
-            {purposeOf(timer)}
+      <Due timer={timer} />
+      <span className="waits-about">
+        <span className="waits-what">
+          <span className="waits-name" title={timer.name}>
+            {timer.name}
           </span>
-        )}
+          {!isLost(timer) && (
+            <span className="waits-purpose" title={purposeOf(timer)}>
+              {purposeOf(timer)}
+            </span>
+          )}
+        </span>
+        <Reason timer={timer} board={board} />
       </span>
       <span className="waits-where">
-        <span className="waits-title">{timer.title}</span>
-        {timer.key !== '' && <code>{timer.key}</code>}
+        <span className="waits-title" title={timer.title}>
+          {timer.title}
+        </span>
+        {timer.key !== '' && <code title={timer.key}>{timer.key}</code>}
       </span>
       <time className="waits-moment numbers">{formatMoment(timer.due)}</time>
     </button>
@@ -118,8 +123,15 @@ function NextTimer({ board }: { board: WaitBoard }): ReactElement | null {
   );
 }
 
-/** Only this is drawn again with every beat of the one clock. */
-function Due({ timer, board }: { timer: TimerView; board: WaitBoard }): ReactElement {
+/** Why it does not go on, which is read as a whole; nothing where it is in time. */
+function Reason({ timer, board }: { timer: TimerView; board: WaitBoard }): ReactElement | null {
+  const late = isOverdue(timer, useNow());
+  if (isLost(timer)) return <span className="waits-reason">{LOST_REASON}</span>;
+  return late && !stands(timer) ? <span className="waits-reason">{overdueReason(timer, board)}</span> : null;
+}
+
+/** Only this and the reason are drawn again with every beat of the one clock. */
+function Due({ timer }: { timer: TimerView }): ReactElement {
   const now = useNow();
   const late = isOverdue(timer, now);
   if (isLost(timer)) return <LostLabel />;
@@ -134,10 +146,7 @@ function Due({ timer, board }: { timer: TimerView; board: WaitBoard }): ReactEle
   return (
     <span className={late ? 'waits-due waits-late numbers' : 'waits-due numbers'}>
       <Icon name={late ? 'warning' : 'wait'} />
-      <span>
-        {formatCountdown(timer.due, now)}
-        {late && <span className="waits-reason">{overdueReason(timer, board)}</span>}
-      </span>
+      {formatCountdown(timer.due, now)}
     </span>
   );
 }
