@@ -73,7 +73,8 @@ function First({ winner }: { winner: string }): ReactElement {
   const locks = useStore((state) => state.past === null && state.cluster !== null && shownSummary(state)?.observed?.cluster === state.cluster.connection.name);
   return (
     <p className="barrier-first" data-testid="barrier-first">
-      {locks ? 'Lock held by' : 'First:'} <NodeLink node={node} nodeId={winner} onSelect={selectNode} />
+      <span>{locks ? 'Lock held by' : 'First:'} </span>
+      <NodeLink node={node} nodeId={winner} onSelect={selectNode} />
     </p>
   );
 }
