@@ -10,12 +10,11 @@ const RADIUS = 6;
 
 export function EdgeBreak({ id, route, title }: { id: string; route: EdgeRoute; title: string }): ReactElement | null {
   const [offered, setOffered] = useState(false);
+  const able = useStore((state) => controlledPath(state) !== null);
   const { mark, held } = useStore((state) => edgeMarks(state, id));
   const at = placeOn(route);
-  if (!at) return null;
-  const toggle = (): void => {
-    if (controlledPath(useStore.getState()) !== null) toggleBreakpoint({ type: 'edge', edgeId: id });
-  };
+  if (!able || !at) return null;
+  const toggle = (): void => toggleBreakpoint({ type: 'edge', edgeId: id });
   const word = `${mark === null ? 'Set a breakpoint' : mark.state === 'set' ? 'Disable the breakpoint' : 'Remove the breakpoint'} on ${title}`;
   return (
     <g className="edge-break" data-break={mark?.state ?? 'none'} onPointerEnter={() => setOffered(true)} onPointerLeave={() => setOffered(false)} onClick={toggle}>
@@ -34,9 +33,7 @@ export function EdgeBreak({ id, route, title }: { id: string; route: EdgeRoute; 
   );
 }
 
-function Dot({ at, id, mark }: { at: Point; id: string; mark: { state: string; look: string } | null }): ReactElement | null {
-  const able = useStore((state) => controlledPath(state) !== null);
-  if (!able) return null;
+function Dot({ at, id, mark }: { at: Point; id: string; mark: { state: string; look: string } | null }): ReactElement {
   const look = `edge-dot break-${mark?.state ?? 'none'}`;
   return mark?.look === 'log' ? (
     <path className={look} data-testid={`edge-port-${id}`} d={`M${at.x} ${at.y - 7}L${at.x + 7} ${at.y}L${at.x} ${at.y + 7}L${at.x - 7} ${at.y}z`} />

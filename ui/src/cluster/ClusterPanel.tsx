@@ -6,6 +6,7 @@ import { plural } from '../shared/format';
 import { gapWords } from '../shared/gapWords';
 import { Icon } from '../shared/icons';
 import { useStore } from '../state/store';
+import { Deliveries } from './Deliveries';
 import { Findings } from './Findings';
 import { Queues } from './Queues';
 import { RedisMemory } from './RedisMemory';
@@ -53,6 +54,7 @@ export function ClusterPanel(): ReactElement {
         </div>
         <div className="cluster-column">
           <Queues queues={queues} findings={findings} />
+          <Deliveries cluster={cluster} />
           <Workers cluster={cluster} />
           <RedisMemory redis={redis} />
           <details className="cluster-part cluster-sheet">

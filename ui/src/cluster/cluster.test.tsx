@@ -97,6 +97,22 @@ describe('ClusterPanel', () => {
     expect(document.activeElement?.textContent).toContain('runs for 61 s');
   });
 
+  it('tells what was delivered twice and what was put aside, and nothing that is not known', () => {
+    useStore.setState({ cluster: cluster({ redelivered: 3, dead_letters: 2 }) });
+    render(<ClusterPanel />);
+    const told = (): string[] => [...screen.getByTestId('deliveries').querySelectorAll('dt, dd')].map((each) => each.textContent ?? '');
+    expect(told()).toEqual([
+      'Redelivered',
+      '3 starts were begun again: their messages, or some that led to them, were delivered twice',
+      'Dead letters',
+      '2 messages put aside in the parking queue',
+    ]);
+    act(() => useStore.setState({ cluster: cluster({ dialect: 'rune', dead_letters: null }) }));
+    expect(told()).toEqual(['Redelivered', 'None seen', 'Dead letters', 'Rune keeps no dead letters: what a worker refuses is gone']);
+    act(() => useStore.setState({ cluster: cluster({ dialect: null, dead_letters: null }) }));
+    expect(told()).toEqual(['Redelivered', 'None seen']);
+  });
+
   it('tells queues, workers and memory in numbers and words', () => {
     const families = [{ pattern: 'exec:*:context', keys: 12, bytes: 2_048, without_end: 3 }];
     useStore.setState({

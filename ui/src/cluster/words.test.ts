@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { gapWords } from '../shared/gapWords';
 import { cluster } from '../testing/fixtures';
-import { growthWords, heardWords, workerWords } from './words';
+import { begunAgainWords, deadLetterWords, growthWords, heardWords, workerWords } from './words';
 
 const queue = (growth: number, messages = 5): Parameters<typeof growthWords>[0] => ({ name: 'q', messages, consumers: 1, growth });
 
@@ -23,6 +23,22 @@ describe('gapWords', () => {
     expect(gapWords({ from: 0, until: 400, dropped: 0, why: 'too slow' })).toMatch(/^at \d\d:\d\d:00: too slow$/);
     expect(gapWords({ from: 0, until: null, dropped: 0, why: 'no connection' })).toMatch(/^since \d\d:\d\d:00: no connection$/);
   });
+});
+
+describe('deliveries', () => {
+  it.each([
+    [0, 'None seen'],
+    [1, '1 start was begun again: its message, or one that led to it, was delivered twice'],
+    [3, '3 starts were begun again: their messages, or some that led to them, were delivered twice'],
+  ])('tell what was begun again', (redelivered, words) => expect(begunAgainWords({ redelivered })).toBe(words));
+
+  it.each([
+    [0, 'runeglass' as const, 'None put aside'],
+    [1, 'runeglass' as const, '1 message put aside in the parking queue'],
+    [2, 'runeglass' as const, '2 messages put aside in the parking queue'],
+    [null, 'rune' as const, 'Rune keeps no dead letters: what a worker refuses is gone'],
+    [null, null, null],
+  ])('tell what was put aside', (dead_letters, dialect, words) => expect(deadLetterWords({ dead_letters, dialect })).toBe(words));
 });
 
 describe('heardWords', () => {

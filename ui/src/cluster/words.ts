@@ -50,6 +50,19 @@ export function heardWords({ dialect, heard, dropped }: ClusterView): string {
   return dropped === 0 ? source : `${source}, ${unseenWords(dropped)}`;
 }
 
+/** A start that had begun before tells of a message that came twice: its own, or one before it. */
+export function begunAgainWords({ redelivered }: Pick<ClusterView, 'redelivered'>): string {
+  if (redelivered === 0) return 'None seen';
+  if (redelivered === 1) return '1 start was begun again: its message, or one that led to it, was delivered twice';
+  return `${formatCount(redelivered)} starts were begun again: their messages, or some that led to them, were delivered twice`;
+}
+
+/** Null where it is not known yet whether anybody puts messages aside. */
+export function deadLetterWords({ dead_letters, dialect }: Pick<ClusterView, 'dead_letters' | 'dialect'>): string | null {
+  if (dead_letters === null) return dialect === 'rune' ? 'Rune keeps no dead letters: what a worker refuses is gone' : null;
+  return dead_letters === 0 ? 'None put aside' : `${plural(dead_letters, 'message')} put aside in the parking queue`;
+}
+
 /** The queue that all work goes through, behind a prefix where there is one. */
 const WORK = 'workflow.execution';
 

@@ -1,9 +1,9 @@
-import { fireEvent, render, screen } from '@testing-library/react';
+import { act, fireEvent, render, screen } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { BarrierView, Node, PartAt, Workflow } from '../generated/protocol';
 import { connect } from '../state/actions';
 import { useStore } from '../state/store';
-import { view } from '../testing/fixtures';
+import { cluster, summary, view } from '../testing/fixtures';
 import { Barrier } from './Barrier';
 
 const GATHER: Node = { id: 'all', type: 'aggregator', name: 'All', parameters: {} };
@@ -67,6 +67,31 @@ describe('Barrier', () => {
     render(<Barrier node={GATHER} executionId="x1" />);
     fireEvent.click(await screen.findByText('Rest', { selector: '.barrier-what' }));
     expect(useStore.getState().selectedNode).toBe('rest');
+  });
+
+  it('says who came first where a race is won, also when nothing waits, and leads there', async () => {
+    answer = { ...answer, winner: 'rest' };
+    const { unmount } = render(<Barrier node={GATHER} executionId="x1" />);
+    expect((await screen.findByTestId('barrier-first')).textContent).toBe('First: Rest');
+    expect(screen.getByTestId('barrier').contains(screen.getByTestId('barrier-first'))).toBe(true);
+    unmount();
+    answer = { ...answer, places: [], total: 0 };
+    render(<Barrier node={GATHER} executionId="x1" otherwise={<p>1 / 1</p>} />);
+    expect(await screen.findByText('1 / 1')).toBeTruthy();
+    fireEvent.click(screen.getByRole('button', { name: 'Rest' }));
+    expect(useStore.getState().selectedNode).toBe('rest');
+  });
+
+  it('calls it a lock while the cluster that keeps it is attached', async () => {
+    answer = { ...answer, places: [], total: 0, winner: 'gone', verdict: 'It has opened.' };
+    const observed = { cluster: 'production', dialect: 'rune' as const, joined_late: false, gaps: [] };
+    useStore.setState({ cluster: cluster(), open: { type: 'execution', executionId: 'x1', view: view({ definition: WORKFLOW, summary: summary({ path: null, observed }) }) } });
+    render(<Barrier node={GATHER} executionId="x1" />);
+    // A node that the graph does not have is named by its id.
+    expect((await screen.findByTestId('barrier-first')).textContent).toBe('Lock held by gone');
+    expect(screen.getByTestId('barrier-cluster').textContent).toBe('On the cluster: It has opened.');
+    act(() => useStore.setState({ cluster: null }));
+    expect(screen.getByTestId('barrier-first').textContent).toBe('First: gone');
   });
 
   it('is not there when nothing is missing', async () => {

@@ -3,6 +3,7 @@ import { type ReactElement, type ReactNode, useEffect, useState } from 'react';
 import type { BarrierPlace, BarrierView, MissingPart, Node, PartAt } from '../generated/protocol';
 import { Countdown } from '../shared/Countdown';
 import { formatClock, formatCount, formatProgress } from '../shared/format';
+import { NodeLink } from '../shared/NodeLink';
 import { moveFocus } from '../shared/roving';
 import { scopesOf } from '../shared/scopes';
 import type { ShownState } from '../shared/shownState';
@@ -12,7 +13,7 @@ import { verdictOf } from '../shared/verdict';
 import { barrierView } from '../state/actions';
 import { selectItem } from '../state/item';
 import { Poll } from '../state/poll';
-import { followsTheClock, nodeById, shownDefinition, shownView } from '../state/selectors';
+import { followsTheClock, nodeById, shownDefinition, shownSummary, shownView } from '../state/selectors';
 import { selectNode, useStore } from '../state/store';
 
 const PAUSE_MILLIS = 250;
@@ -30,12 +31,18 @@ export function Barrier({ node, executionId, otherwise = null }: Props): ReactEl
   if (barrier === 'asked') return <></>;
   if (barrier === 'untold') return <>{otherwise}</>;
   const verdict = barrier.verdict ? <p className="barrier-verdict" data-testid="barrier-cluster">On the cluster: {barrier.verdict}</p> : null;
+  const first = barrier.winner ? <First winner={barrier.winner} /> : null;
   const place = barrier.places.find(({ key }) => key === chosen) ?? barrier.places[0];
   if (!place) {
     return (
       <>
         {otherwise}
-        {verdict}
+        {(first || verdict) && (
+          <div className="barrier-open">
+            {first}
+            {verdict}
+          </div>
+        )}
       </>
     );
   }
@@ -50,12 +57,25 @@ export function Barrier({ node, executionId, otherwise = null }: Props): ReactEl
           ))}
         </select>
       )}
+      {first}
       <PlaceView place={place} node={node} />
       {verdict}
       {barrier.total > barrier.places.length && (
         <p className="barrier-more">{formatCount(barrier.total - barrier.places.length)} more of its keys wait too.</p>
       )}
     </section>
+  );
+}
+
+/** Who came first where a race is won. What is looked into now keeps that as a lock, and whoever is named there has it. */
+function First({ winner }: { winner: string }): ReactElement {
+  const node = useStore((state) => nodeById(shownDefinition(state), winner));
+  const locks = useStore((state) => state.past === null && state.cluster !== null && shownSummary(state)?.observed?.cluster === state.cluster.connection.name);
+  return (
+    <p className="barrier-first" data-testid="barrier-first">
+      <span>{locks ? 'Lock held by' : 'First:'} </span>
+      <NodeLink node={node} nodeId={winner} onSelect={selectNode} />
+    </p>
   );
 }
 

@@ -6,14 +6,14 @@ import { controlExecution, controlsOf, heldOf, keepControls } from './actions';
 import { type Port, cycled, mockOf, withBreakpoint, withMock, withoutBreakpoint, withoutMock } from './breakpoints';
 import { type Aspect, type ControlState, type Following, NO_CONTROLS } from './controlState';
 import { Poll } from './poll';
-import { runningExecution, shownSummary } from './selectors';
+import { isObserved, runningExecution, shownSummary } from './selectors';
 import { type State, selectNode, showBottom, showProblem, useStore } from './store';
 
 const PAUSE_MILLIS = 150;
 
-/** The file whose breakpoints may be changed here; null in a recording, and where no file is known. */
+/** The file whose breakpoints may be changed here; null in a recording, for what runs elsewhere, and where no file is known. */
 export function controlledPath(state: State): string | null {
-  if (state.host.readOnly) return null;
+  if (state.host.readOnly || isObserved(state)) return null;
   return state.open.type === 'workflow' ? state.open.path : (shownSummary(state)?.path ?? null);
 }
 
@@ -67,7 +67,7 @@ export function setAspect(aspect: Aspect): void {
 /** Keeps what is known up to date, whichever panels are open. */
 export function useFollowControl(): void {
   const path = useStore(controlledPath);
-  const executionId = useStore((state) => (state.host.readOnly ? null : (shownSummary(state)?.execution_id ?? null)));
+  const executionId = useStore((state) => (state.host.readOnly || isObserved(state) ? null : (shownSummary(state)?.execution_id ?? null)));
   const live = useStore((state) => state.connection.type === 'live');
 
   // Before the next picture, so that nothing of another file is ever seen.

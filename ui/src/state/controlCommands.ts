@@ -150,7 +150,9 @@ function backCommands(state: State): ControlCommand[] {
   if (state.host.readOnly || shownSummary(state) === null) return [];
   return [
     { id: 'step-back', icon: 'stepBack', text: 'One event back', keys: 'Alt+F10', act: () => stepEvent(-1) },
-    { id: 'back-break', icon: 'backBreak', text: 'Back to the previous breakpoint', keys: 'Alt+F5', act: () => void backToBreakpoint() },
+    ...(controlledPath(state) === null
+      ? []
+      : [{ id: 'back-break' as const, icon: 'backBreak' as const, text: 'Back to the previous breakpoint', keys: 'Alt+F5', act: () => void backToBreakpoint() }]),
     ...(commanded(state) === null
       ? []
       : [{ id: 'next-timer' as const, icon: 'wait' as const, text: 'Jump to the next timer', act: () => tell({ type: 'next_timer' }) }]),

@@ -72,6 +72,26 @@ describe('WaitsPanel', () => {
     expect(asked()).toContainEqual({ type: 'control', execution_id: 'x1', command: { type: 'next_timer' } });
   });
 
+  it('puts what is lost first, with its own word and the reason, and counts nothing down', async () => {
+    const timers = [timer({ due: Date.now() - 45_000, name: 'Late one', keeper: 'cluster' }), timer({ due: Date.now() - 30_000, name: 'Lost one', node_id: 'lost', keeper: 'nobody' })];
+    show({ timers, total: 2, queued: 3, working: false });
+    await screen.findByText('Lost one');
+    const [first, second] = screen.getAllByRole('listitem').map((row) => row.textContent ?? '');
+    expect(first).toMatch(/^lost.*Lost one.*its timer was claimed and what it should have resumed was never sent/);
+    expect(first).not.toMatch(/overdue|goes on/);
+    expect(document.querySelector('.state-lost svg path')).toBeTruthy();
+    expect(second).toMatch(/overdue 45 s.*due, and no worker has claimed it/);
+  });
+
+  it('offers to fire only what is kept here', async () => {
+    const timers = [timer({ node_id: 'lost', keeper: 'nobody' }), timer({ node_id: 'there', keeper: 'cluster' })];
+    show({ timers, total: 2, queued: 0, working: true });
+    await screen.findAllByText('Greet');
+    act(() => useStore.setState({ open: { type: 'execution', executionId: 'x1', view: view() } }));
+    for (const absent of ['fire-lost', 'fire-there', 'next-timer']) expect(screen.queryByTestId(absent)).toBeNull();
+    expect(screen.queryByText('Fire now')).toBeNull();
+  });
+
   it('says what would appear when nothing waits', async () => {
     show({ timers: [], total: 0, queued: 0, working: true });
     expect(await screen.findByText('Nothing waits for a moment')).toBeTruthy();

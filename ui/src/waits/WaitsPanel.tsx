@@ -1,17 +1,18 @@
-/** Everything that waits for a moment, over all executions, the first due first. */
+/** Everything that waits for a moment, over all executions: what is lost, then the first due first. */
 import { type ReactElement, useEffect, useState } from 'react';
 import type { Problem, TimerView, WaitBoard } from '../generated/protocol';
 import { Button } from '../shared/Button';
 import { EmptyState } from '../shared/EmptyState';
 import { formatCountdown, formatCount, formatMoment } from '../shared/format';
 import { Icon } from '../shared/icons';
+import { LostLabel } from '../shared/LostLabel';
 import { moveFocus } from '../shared/roving';
 import { useNow } from '../shared/useNow';
 import { openExecution, waitBoard } from '../state/actions';
 import { commanded, tellOf } from '../state/control';
 import { Poll } from '../state/poll';
 import { selectNode, useStore } from '../state/store';
-import { isOverdue, overdueReason, purposeOf, stands } from './words';
+import { LOST_REASON, canBeFired, inOrder, isLost, isOverdue, overdueReason, purposeOf, stands } from './words';
 import './waits.css';
 
 const PAUSE_MILLIS = 500;
@@ -34,7 +35,7 @@ export function WaitsPanel(): ReactElement | null {
     <section className="waits" aria-label="Timers" data-testid="waits">
       <NextTimer board={board} />
       <ul className="waits-list" onKeyDown={moveFocus}>
-        {board.timers.map((timer, at) => (
+        {inOrder(board.timers).map((timer, at) => (
           <li key={`${timer.execution_id} ${timer.node_id} ${timer.key} ${timer.purpose.type}`}>
             <Row timer={timer} board={board} tabStop={at === 0} />
             <FireNow timer={timer} />
@@ -71,26 +72,35 @@ function Row({ timer, board, tabStop }: { timer: TimerView; board: WaitBoard; ta
   };
   return (
     <button type="button" data-roving tabIndex={tabStop ? 0 : -1} className="row waits-row" onClick={() => void open()}>
-      <Due timer={timer} board={board} />
-      <span className="waits-what">
-        <span className="waits-name">{timer.name}</span>
-        <span className="waits-purpose" title={purposeOf(timer)}>
-          {purposeOf(timer)}
+      <Due timer={timer} />
+      <span className="waits-about">
+        <span className="waits-what">
+          <span className="waits-name" title={timer.name}>
+            {timer.name}
+          </span>
+          {!isLost(timer) && (
+            <span className="waits-purpose" title={purposeOf(timer)}>
+              {purposeOf(timer)}
+            </span>
+          )}
         </span>
+        <Reason timer={timer} board={board} />
       </span>
       <span className="waits-where">
-        <span className="waits-title">{timer.title}</span>
-        {timer.key !== '' && <code>{timer.key}</code>}
+        <span className="waits-title" title={timer.title}>
+          {timer.title}
+        </span>
+        {timer.key !== '' && <code title={timer.key}>{timer.key}</code>}
       </span>
       <time className="waits-moment numbers">{formatMoment(timer.due)}</time>
     </button>
   );
 }
 
-/** Time is ours in an engine of this machine; a recording has none left. */
+/** A recording has no time left. */
 function FireNow({ timer }: { timer: TimerView }): ReactElement | null {
   const able = useStore((state) => !state.host.readOnly);
-  if (!able) return null;
+  if (!able || !canBeFired(timer)) return null;
   const fire = (): void => tellOf(timer.execution_id, { type: 'fire_timer', node_id: timer.node_id, key: timer.key });
   return (
     <Button icon="trigger" className="waits-fire" title={`${timer.name}: do not wait any longer`} data-testid={`fire-${timer.node_id}`} onClick={fire}>
@@ -102,7 +112,7 @@ function FireNow({ timer }: { timer: TimerView }): ReactElement | null {
 /** The first timer of the execution that is shown. */
 function NextTimer({ board }: { board: WaitBoard }): ReactElement | null {
   const running = useStore(commanded);
-  if (running === null || !board.timers.some(({ execution_id }) => execution_id === running)) return null;
+  if (running === null || !board.timers.some((timer) => timer.execution_id === running && canBeFired(timer))) return null;
   return (
     <div className="waits-bar">
       <Button icon="next" data-testid="next-timer" onClick={() => tellOf(running, { type: 'next_timer' })}>
@@ -113,10 +123,18 @@ function NextTimer({ board }: { board: WaitBoard }): ReactElement | null {
   );
 }
 
-/** Only this is drawn again with every beat of the one clock. */
-function Due({ timer, board }: { timer: TimerView; board: WaitBoard }): ReactElement {
+/** Why it does not go on, which is read as a whole; nothing where it is in time. */
+function Reason({ timer, board }: { timer: TimerView; board: WaitBoard }): ReactElement | null {
+  const late = isOverdue(timer, useNow());
+  if (isLost(timer)) return <span className="waits-reason">{LOST_REASON}</span>;
+  return late && !stands(timer) ? <span className="waits-reason">{overdueReason(timer, board)}</span> : null;
+}
+
+/** Only this and the reason are drawn again with every beat of the one clock. */
+function Due({ timer }: { timer: TimerView }): ReactElement {
   const now = useNow();
   const late = isOverdue(timer, now);
+  if (isLost(timer)) return <LostLabel />;
   if (stands(timer)) {
     return (
       <span className="waits-due" title="Something of its execution is held. When that goes on, it gets as much more time as was held.">
@@ -128,10 +146,7 @@ function Due({ timer, board }: { timer: TimerView; board: WaitBoard }): ReactEle
   return (
     <span className={late ? 'waits-due waits-late numbers' : 'waits-due numbers'}>
       <Icon name={late ? 'warning' : 'wait'} />
-      <span>
-        {formatCountdown(timer.due, now)}
-        {late && <span className="waits-reason">{overdueReason(board)}</span>}
-      </span>
+      {formatCountdown(timer.due, now)}
     </span>
   );
 }

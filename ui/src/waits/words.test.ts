@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isOverdue, overdueReason, purposeOf } from './words';
+import type { TimerView } from '../generated/protocol';
+import { inOrder, isOverdue, overdueReason, purposeOf } from './words';
 
 describe('a timer', () => {
   it('is overdue after a second, not before', () => {
@@ -15,8 +16,18 @@ describe('a timer', () => {
   ])('says what happens then', (purpose, words) => expect(purposeOf({ purpose })).toBe(words));
 
   it('says why it is late', () => {
-    expect(overdueReason({ working: false, queued: 0 })).toContain('stopped');
-    expect(overdueReason({ working: true, queued: 2 })).toContain('2 messages ahead');
-    expect(overdueReason({ working: true, queued: 0 })).toContain('not taken up');
+    expect(overdueReason({ keeper: 'here' }, { working: false, queued: 0 })).toContain('stopped');
+    expect(overdueReason({ keeper: 'here' }, { working: true, queued: 2 })).toContain('2 messages ahead');
+    expect(overdueReason({ keeper: 'here' }, { working: true, queued: 0 })).toContain('not taken up');
+  });
+
+  it('of a cluster has nothing to do with what is queued here', () => {
+    expect(overdueReason({ keeper: 'cluster' }, { working: false, queued: 2 })).toBe('due, and no worker has claimed it');
+  });
+
+  it('stands first where it is lost; the others keep their order', () => {
+    const timer = (name: string, keeper: TimerView['keeper']): TimerView => ({ execution_id: 'x1', title: '', node_id: name, name, key: '', due: 0, set_at: 0, purpose: { type: 'rest' }, keeper });
+    const timers = [timer('a', 'here'), timer('b', 'nobody'), timer('c', 'cluster'), timer('d', 'nobody')];
+    expect(inOrder(timers).map(({ name }) => name)).toEqual(['b', 'd', 'a', 'c']);
   });
 });

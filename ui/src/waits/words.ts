@@ -13,6 +13,23 @@ export function stands({ purpose }: Pick<TimerView, 'purpose'>): boolean {
   return purpose.type === 'deadline' && purpose.data.stands;
 }
 
+/** Whoever claimed it did not see it through, so that nobody comes for what it should have resumed. */
+export function isLost({ keeper }: Pick<TimerView, 'keeper'>): boolean {
+  return keeper === 'nobody';
+}
+
+/** Time is ours in an engine of this machine only. */
+export function canBeFired({ keeper }: Pick<TimerView, 'keeper'>): boolean {
+  return keeper === 'here';
+}
+
+/** What is lost first, because it does not come by itself; the others as they are due. */
+export function inOrder(timers: readonly TimerView[]): TimerView[] {
+  return [...timers.filter(isLost), ...timers.filter((timer) => !isLost(timer))];
+}
+
+export const LOST_REASON = 'its timer was claimed and what it should have resumed was never sent';
+
 /** What happens when it is due. */
 export function purposeOf({ purpose }: Pick<TimerView, 'purpose'>): string {
   switch (purpose.type) {
@@ -25,7 +42,9 @@ export function purposeOf({ purpose }: Pick<TimerView, 'purpose'>): string {
   }
 }
 
-export function overdueReason({ working, queued }: Pick<WaitBoard, 'working' | 'queued'>): string {
+export function overdueReason({ keeper }: Pick<TimerView, 'keeper'>, { working, queued }: Pick<WaitBoard, 'working' | 'queued'>): string {
+  // What is queued here is none of a cluster's business.
+  if (keeper !== 'here') return 'due, and no worker has claimed it';
   if (!working) return 'the engine has stopped: start Runeglass again, and it goes on';
   if (queued > 0) return `woken; ${plural(queued, 'message')} ahead of it in the queue`;
   return 'due, and not taken up yet';
