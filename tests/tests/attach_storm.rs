@@ -363,8 +363,8 @@ impl Drop for Misnamed {
     }
 }
 
-#[test]
-fn a_certificate_for_another_name_is_told() {
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_for_another_name_is_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let made = Command::new("openssl")
         .current_dir(folder.path())
@@ -418,4 +418,20 @@ fn a_certificate_for_another_name_is_told() {
         "{}",
         stranger.stderr
     );
+    // The same of Redis, behind a broker that is as it should be.
+    let servers = Servers::shared();
+    let workers = Workers::start(&servers, "name.").await;
+    let (amqp, redis) = (servers.rabbit.url.clone(), format!("rediss://127.0.0.1:{port}"));
+    let ran = run(runeglass().env("SSL_CERT_FILE", &trusted).args([
+        "attach",
+        "--queue-prefix",
+        "name.",
+        "--amqp",
+        &amqp,
+        "--redis",
+        &redis,
+    ]));
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the certificate of Redis is"), "{}", ran.stderr);
+    workers.close().await;
 }
