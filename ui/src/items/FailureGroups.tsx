@@ -7,7 +7,7 @@ import { codeOfGroup } from '../shared/itemStates';
 import { moveFocus } from '../shared/roving';
 import { titleOf } from '../shared/title';
 import type { ItemFilter } from '../state/itemCells';
-import { canRerun, prepareFork } from '../state/fork';
+import { canFork, prepareFork } from '../state/fork';
 import { nodeById, shownDefinition, shownSummary } from '../state/selectors';
 import { useStore } from '../state/store';
 
@@ -51,7 +51,7 @@ export function FailureGroups({ groups, filter, onFilter }: Props): ReactElement
 
 /** The failed items of that node, whatever they failed with: what is run again is decided by the node. */
 function RunAgain({ nodeId }: { nodeId: string }): ReactElement | null {
-  const able = useStore(canRerun);
+  const able = useStore(canFork);
   const node = useStore((state) => nodeById(shownDefinition(state), nodeId));
   if (!able) return null;
   const label = `Re-run the failed items of ${node ? titleOf(node) : nodeId}, on this machine…`;

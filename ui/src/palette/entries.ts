@@ -80,7 +80,7 @@ function commands(state: State, onHelp: () => void): Entry[] {
   if (state.past) found.push(command('now', 'replay', 'Back to now', backToNow, 'End'));
   if (state.item) found.push(command('all', 'split', 'Let go of the item', clearItem, 'Esc'));
   if (state.item && itemToRerun(state) !== null) {
-    found.push(command('rerun-item', 'replay', `Re-run item ${formatCount(state.item.index)} alone…`, () => prepareRerun(null)));
+    found.push(command('rerun-item', 'replay', `Re-run item ${formatCount(state.item.index)} alone, on this machine…`, () => prepareRerun(null)));
   }
   if (shownSummary(state)) {
     found.push(...TABS.map(({ tab, text }) => command(tab, 'bottom', text, () => showBottom(tab))));

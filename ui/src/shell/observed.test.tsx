@@ -105,12 +105,12 @@ const TOUCHING = [
   ...['control-bar', 'control-continue', 'control-pause', 'control-step', 'control-into', 'control-run-to', 'control-back-break'],
   ...['node-control', 'node-breakpoint', 'node-run-to', 'node-pause-node', 'node-run-until', 'node-mock'],
   ...['tab-held', 'held', 'held-inspector', 'edit-parameters', 'tab-breakpoints', 'breakpoints', 'add-breakpoint'],
-  ...['pin', 'pin-all', 'fire-pack', 'next-timer', 'rerun-item', 'rerun-pack', 'rerun-here'],
+  ...['pin', 'pin-all', 'fire-pack', 'next-timer'],
 ];
-const LOOKING = ['fork-from-its-start', 'fork-from-its-end', 'tab-timeline', 'tab-items', 'tab-waits'];
+const LOOKING = ['fork-from-its-start', 'fork-from-its-end', 'rerun-item', 'tab-timeline', 'tab-items', 'tab-waits'];
 
 const commandsOf = (): string[] => entriesOf(useStore.getState(), '', () => undefined).filter(({ kind }) => kind === 'Command').map(({ text }) => text);
-const FORBIDDEN = /^(Run|Stop|Pause|Continue|Step|Set a breakpoint|Disable|Remove|Let only|Deliver|Drop|Re-run|Jump to the next timer)|breakpoint|held|mock|\bpin/i;
+const FORBIDDEN = /^(Run|Stop|Pause|Continue|Step|Set a breakpoint|Disable|Remove|Let only|Deliver|Drop|Jump to the next timer)|breakpoint|held|mock|\bpin/i;
 
 beforeEach(() => {
   asked = [];
@@ -124,7 +124,7 @@ describe('an execution of a cluster that is looked into', () => {
     expect(commandsOf().filter((text) => FORBIDDEN.test(text)).length).toBeGreaterThan(8);
   });
 
-  it('can be looked at and forked, and nothing else is there', async () => {
+  it('can be looked at, and forked or run again on this machine, and nothing else is there', async () => {
     await open(THERE);
     const there = await offeredAnywhere();
     expect(TOUCHING.filter((id) => there.has(id))).toEqual([]);

@@ -1,7 +1,7 @@
 /** A fork that is being prepared. Nothing has happened until it is started. */
 import type { ForkEdit, ForkPlace, ForkWish } from '../generated/protocol';
 import { isEqual } from '../shared/json/diff';
-import { isObserved, shownSummary } from './selectors';
+import { shownSummary } from './selectors';
 import { type ForkDraft, type State, useStore } from './store';
 
 export function prepareFork(fork: ForkDraft | null): void {
@@ -73,14 +73,9 @@ export function wishOf(draft: ForkDraft, edit: ForkEdit | null, run: readonly st
   }
 }
 
-/** Of what runs elsewhere only a fork runs here, and then its items can run again. */
-export function canRerun(state: State): boolean {
-  return canFork(state) && !isObserved(state);
-}
-
 /** The key of the item that is followed, where it can run again. */
 export function itemToRerun(state: State): string | null {
-  return canRerun(state) ? (state.item?.detail?.key ?? null) : null;
+  return canFork(state) ? (state.item?.detail?.key ?? null) : null;
 }
 
 /** From a node on, or all of its way where none is named. */
