@@ -80,7 +80,49 @@ fn a_failure_that_could_be_of_two_items_says_so() {
     assert!(lineage.is_root());
     assert_eq!(details.expect("details")["one_of"], json!(["s=0", "s=1"]));
     watching.hear(&messages[halted + 1..]);
-    assert_eq!(watching.view().nodes["fetch"].counts.failed, 2);
+    assert_eq!(watching.view().nodes["fetch"].counts.failed, 2, "each is counted once");
+    assert_eq!(watching.grid("s", &[]), "AAs", "and told where it was once that is known");
+}
+
+#[test]
+fn what_begins_after_failures_that_were_placed_late_has_not_failed() {
+    let same = json!({"items": [{"id": 1}, {"id": 1}, {"id": 2}]});
+    let (_, watching) = watch(&fan_out(), same, |cluster| {
+        cluster.answer("http://shop/1", 20, Err("refused"));
+        cluster.answer("http://shop/2", 60, Ok(json!(1)));
+        cluster.faults.redelivered.insert(("fetch".to_owned(), Some(2)));
+    });
+    let counts = watching.view().nodes["fetch"].counts;
+    assert_eq!((counts.failed, counts.success, counts.running), (2, 2, 0));
+    let starts = watching.events().iter().filter(|event| match &event.fact {
+        Fact::NodeStarted(started) => started.firing.lineage.key().as_str() == "s=2",
+        _ => false,
+    });
+    assert_eq!(starts.count(), 2, "it ran twice, and ended as often");
+}
+
+#[test]
+fn a_sibling_that_went_well_does_not_tell_who_failed() {
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger.items"),
+        on_error(http("fetch", "http://shop/$item.id"), "ignore", ""),
+        http("note", "http://note/$item.id"),
+    ];
+    let workflow = workflow(nodes, "start>s s>fetch s>note");
+    let (_, watching) = watch(&workflow, items(3), |cluster| {
+        cluster.answer("http://shop/0", 20, Err("refused"));
+        cluster.answer("http://note/0", 90, Ok(json!(1)));
+        cluster.answer("http://note/1", 21, Ok(json!(1)));
+        cluster.answer("http://shop/1", 60, Ok(json!(1)));
+        cluster.answer("http://shop/2", 60, Ok(json!(1)));
+    });
+    let failed = watching.events().iter().filter_map(|event| match &event.fact {
+        Fact::NodeFailed(failed) => Some(failed.firing.lineage.key().to_string()),
+        _ => None,
+    });
+    assert_eq!(failed.collect::<Vec<_>>(), ["s=0"], "the item of the note that was over is another one");
+    assert_eq!(watching.view().summary.phase, ExecutionPhase::Completed);
 }
 
 #[test]
