@@ -17,6 +17,7 @@ mod look;
 mod outputs;
 mod rebuild;
 mod secrets;
+mod timers;
 mod track;
 mod wire;
 
@@ -32,7 +33,8 @@ use crate::{Dialect, Heard, News, ObserverError, Reader};
 use begin::{Beginning, Start};
 use definitions::Definitions;
 use execution::Execution;
-use look::{Known, Seen};
+use look::{Known, Looked, Seen};
+use timers::Timer;
 use wire::{Completion, Said, Status, Work};
 
 /// What is kept in memory, at most.
@@ -105,6 +107,8 @@ pub struct Rune {
     /// How many definitions were known when executions were compared with them.
     compared: u64,
     queues: crate::stuck::Watched,
+    /// What has a number and was not told: Redis fell silent in between.
+    untold: Vec<Event>,
 }
 
 /// An execution of which only statuses were heard.
@@ -148,6 +152,7 @@ impl Rune {
             unlisted: 0,
             compared: 0,
             queues: crate::stuck::Watched::default(),
+            untold: Vec::new(),
         }
     }
 
@@ -346,6 +351,44 @@ impl Rune {
     }
 }
 
+impl Rune {
+    /// Behind what was not told yet.
+    fn news(&mut self, events: Vec<Event>) -> News {
+        self.untold.extend(events);
+        News { events: std::mem::take(&mut self.untold) }
+    }
+
+    /// What Redis has told about executions.
+    fn learn(&mut self, looked: Looked, now: Millis) -> Vec<Event> {
+        let mut events = Vec::new();
+        for join in &looked.gone {
+            events.extend(self.leave_late(join, now));
+        }
+        for late in looked.late {
+            events.extend(self.begin_late(&late, now));
+        }
+        for payload in std::mem::take(&mut self.redis.timers.frozen) {
+            let Ok(Said::Work(work)) = wire::read("workflow.resume", payload.as_bytes()) else { continue };
+            // What rests since before we came is known by what it rests with.
+            let known = self.executions.get(work.execution_id.as_str());
+            if known.is_none_or(|execution| execution.guess.is_some()) {
+                events.extend(self.hear_work(&work, now, false));
+            }
+        }
+        let is_news = |(_, timer): &(&String, &Timer)| {
+            self.executions.get(&timer.execution_id).is_some_and(|execution| execution.rests_unheard(timer))
+        };
+        let resting = self.redis.timers.resting(now).filter(is_news);
+        let resting: Vec<(String, Timer)> = resting.map(|(id, timer)| (id.clone(), timer.clone())).collect();
+        for (id, timer) in resting {
+            let rests =
+                self.tell_of(&timer.execution_id, |execution| execution.rest_unheard(&id, &timer, now));
+            events.extend(rests.unwrap_or_default());
+        }
+        events
+    }
+}
+
 impl Dialect for Rune {
     fn hear(&mut self, heard: &Heard) -> News {
         let events = match wire::read(&heard.routing_key, &heard.body) {
@@ -369,7 +412,7 @@ impl Dialect for Rune {
                 Vec::new()
             }
         };
-        News { events }
+        self.news(events)
     }
 
     async fn look(&mut self, reader: &Reader, now: Millis) -> Result<News, ObserverError> {
@@ -381,6 +424,7 @@ impl Dialect for Rune {
         }
         self.places = self.executions.values().map(Execution::size).sum();
         events.extend(self.compare_late(now));
+        self.untold.extend(events);
         let wanted = self.waiting_joins();
         let room = self.room_for_late();
         let (followed, strangers, gone) = (&self.executions, &self.strangers, &self.gone);
@@ -389,25 +433,16 @@ impl Dialect for Rune {
             is_passed: |id: &str| strangers.contains_key(id) || gone.contains(id),
             room,
         };
-        let looked = self.redis.look(reader, now, &wanted, known).await?;
+        let mut looked = Looked::default();
+        let came = self.redis.look(reader, now, &wanted, known, &mut looked).await;
         self.unlisted = if room == 0 { self.redis.strangers.waiting() } else { 0 };
-        for join in &looked.gone {
-            events.extend(self.leave_late(join, now));
+        let events = self.learn(looked, now);
+        self.untold.extend(events);
+        came?;
+        match self.redis.refused.take() {
+            Some(refused) if self.untold.is_empty() => Err(refused),
+            Some(_) | None => Ok(self.news(Vec::new())),
         }
-        for late in looked.late {
-            events.extend(self.begin_late(&late, now));
-        }
-        for payload in looked.frozen {
-            let Ok(Said::Work(work)) = wire::read("workflow.resume", payload.as_bytes()) else { continue };
-            // What rests since before we came is known by what it rests with.
-            if !self.executions.contains_key(work.execution_id.as_str()) {
-                events.extend(self.hear_work(&work, now, false));
-                let id = ExecutionId::from(work.execution_id.as_str());
-                let rests = self.tell_of(&id, |execution| execution.rest_since_before(&work, now));
-                events.extend(rests.unwrap_or_default());
-            }
-        }
-        Ok(News { events })
     }
 
     fn findings(&self, now: Millis) -> Vec<Finding> {
@@ -415,7 +450,7 @@ impl Dialect for Rune {
         let recent = self.executions.values().filter(is_recent);
         let mut findings: Vec<Finding> =
             recent.flat_map(|execution| self.findings_of(execution, now)).collect();
-        findings.extend(self.findings_of_timers(now));
+        findings.extend(self.findings_of_timers());
         findings.extend(self.queues.findings(|name| WORKED.contains(&name), now));
         crate::stuck::sort(&mut findings);
         findings.truncate(FINDINGS);
@@ -428,7 +463,7 @@ impl Dialect for Rune {
     }
 
     fn timers(&self) -> Vec<TimerView> {
-        let mut timers = self.redis.timers();
+        let mut timers = self.redis.timers.views(|timer| self.key_of(timer));
         timers.iter_mut().for_each(|timer| timer.due += self.skew);
         timers
     }
@@ -448,7 +483,7 @@ impl Dialect for Rune {
             execution.miss(gap, now);
             events.extend(execution.take_events());
         }
-        News { events }
+        self.news(events)
     }
 
     fn passed_over(&self) -> u64 {
