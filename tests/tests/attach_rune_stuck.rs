@@ -286,6 +286,40 @@ fn a_message_that_was_refused_is_gone() {
     assert_eq!(watching.rules(600_000), [Rule::NoConsumer]);
 }
 
+fn taken_up() -> protocol::QueueView {
+    protocol::QueueView { name: "workflow.execution".to_owned(), messages: 0, consumers: 2, growth: 0.0 }
+}
+
+#[test]
+fn while_nobody_listens_nothing_grows_old() {
+    let refused = workflow(vec![trigger(), log("a"), log("b")], "start>a a>b");
+    let (cluster, mut gone) = watch(&refused, json!({}), |cluster| {
+        cluster.faults.discarded.insert("b".to_owned());
+    });
+    let (_, mut hung) = watch(&merge_behind_a_choice(), json!({"n": 9}), |_| {});
+    let mut slow = RuneCluster::new();
+    slow.answer("http://shop/6", 600_000, Ok(json!("late")));
+    slow.start("x", &fan_out(), Some(items(8)));
+    slow.run_for(1_000);
+    let mut lags = Watching::new();
+    lags.catch_up(&slow);
+    let now = cluster.now_millis();
+    for (watching, rule) in
+        [(&mut gone, Rule::Discarded), (&mut hung, Rule::BarrierCannotOpen), (&mut lags, Rule::SlowItem)]
+    {
+        watching.rune.queues(&[taken_up()], now);
+        watching.rune.listening(Some(0));
+        watching.rune.listening(None);
+        assert_eq!(watching.rules(600_000), [], "{rule:?}");
+        watching.rune.listening(Some(0));
+        assert_eq!(watching.rules(600_000), [rule], "it is found where everything is heard");
+        watching.rune.queues(&[taken_up()], now + 600_000);
+        watching.rune.listening(Some(0));
+        watching.rune.listening(None);
+        assert_eq!(watching.rules(900_000), [rule], "what was found stays");
+    }
+}
+
 #[test]
 fn an_item_that_lags_behind_is_named() {
     let mut cluster = RuneCluster::new();

@@ -102,6 +102,11 @@ pub struct Rune {
     skew: Millis,
     /// Since when everything that is said comes here.
     listening_since: Option<Millis>,
+    /// Until when it came here, and since when it does not any more.
+    heard_until: Millis,
+    deaf_since: Option<Millis>,
+    /// When the broker was asked for its queues.
+    asked_at: Millis,
     /// Executions that only Redis tells of and that are not taken up, because there are too many.
     unlisted: u64,
     /// How many definitions were known when executions were compared with them.
@@ -149,6 +154,9 @@ impl Rune {
             redis: Seen::default(),
             skew: 0,
             listening_since: None,
+            heard_until: 0,
+            deaf_since: None,
+            asked_at: 0,
             unlisted: 0,
             compared: 0,
             queues: crate::stuck::Watched::default(),
@@ -391,6 +399,7 @@ impl Rune {
 
 impl Dialect for Rune {
     fn hear(&mut self, heard: &Heard) -> News {
+        self.heard_until = self.heard_until.max(heard.at);
         let events = match wire::read(&heard.routing_key, &heard.body) {
             Ok(Said::Work(work)) => {
                 let is_first = heard.routing_key == "workflow.worker.initiated" && !work.is_worker_initiated;
@@ -448,6 +457,8 @@ impl Dialect for Rune {
     fn findings(&self, now: Millis) -> Vec<Finding> {
         let is_recent = |execution: &&Execution| !execution.ended || now - execution.heard_at < RECENT;
         let recent = self.executions.values().filter(is_recent);
+        // While nothing is heard nothing grows old: it may have gone on unheard.
+        let now = now.min(self.deaf_since.unwrap_or(now));
         let mut findings: Vec<Finding> =
             recent.flat_map(|execution| self.findings_of(execution, now)).collect();
         findings.extend(self.findings_of_timers());
@@ -470,10 +481,16 @@ impl Dialect for Rune {
 
     fn queues(&mut self, queues: &[QueueView], now: Millis) {
         self.queues.note(queues.iter().cloned(), now);
+        self.asked_at = now;
     }
 
     fn listening(&mut self, since: Option<Millis>) {
         self.listening_since = since;
+        if since.is_some() {
+            (self.heard_until, self.deaf_since) = (self.heard_until.max(self.asked_at), None);
+        } else {
+            self.deaf_since.get_or_insert(self.heard_until);
+        }
     }
 
     /// Everything that goes on may have lost something.
