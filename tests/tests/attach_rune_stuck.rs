@@ -291,6 +291,40 @@ fn taken_up() -> protocol::QueueView {
 }
 
 #[test]
+fn what_waits_in_the_hands_of_a_busy_worker_is_not_gone() {
+    let mut cluster = RuneCluster::new();
+    for item in 0..20 {
+        cluster.answer(&format!("http://shop/{item}"), 30_000, Ok(json!(1)));
+    }
+    cluster.start("x", &fan_out(), Some(items(20)));
+    cluster.run_for(5_000);
+    // Two workers have taken ten items each, and work on one.
+    let of_item = |message: &Published, item: u64| message.json()["item_index"] == json!(item);
+    let is_begun = |message: &&Published| !message.is_status() || !(2..20).any(|item| of_item(message, item));
+    let heard: Vec<Published> = cluster.published().iter().filter(is_begun).cloned().collect();
+    let mut watching = Watching::new();
+    watching.hear(&heard);
+    let now = cluster.now_millis();
+    for second in 0..130 {
+        watching.rune.queues(&[taken_up()], now + second * 1_000);
+        assert_eq!(watching.rune.findings(now + second * 1_000), [], "after {second} s");
+    }
+    // The next two begin: what takes half a minute takes five until the last one has its turn.
+    cluster.run_for(30_000);
+    let next = |message: &&Published| (0..2).any(|item| of_item(message, item));
+    let over: Vec<Published> = cluster.published()[heard.len()..].iter().filter(next).cloned().collect();
+    watching.hear(&over);
+    watching.rune.queues(&[taken_up()], now + 131_000);
+    assert_eq!(watching.rune.findings(now + 131_000), []);
+    // Nobody works on anything any more, and nobody has begun with them.
+    for second in 131..170 {
+        watching.rune.queues(&[taken_up()], now + second * 1_000);
+    }
+    let found = watching.rune.findings(now + 170_000);
+    assert_eq!(found.iter().filter(|found| found.rule == Rule::Discarded).count(), 18, "{found:?}");
+}
+
+#[test]
 fn while_nobody_listens_nothing_grows_old() {
     let refused = workflow(vec![trigger(), log("a"), log("b")], "start>a a>b");
     let (cluster, mut gone) = watch(&refused, json!({}), |cluster| {

@@ -17,6 +17,8 @@ use super::{
 
 /// The queue that all work goes through.
 pub(super) const QUEUE: &str = "workflow.execution";
+/// How long something that nobody has heard of may run.
+const UNSEEN: Millis = 600_000;
 /// Lost parts of one join that are named.
 const NAMED: usize = 200;
 /// Findings of one execution and rule.
@@ -96,6 +98,10 @@ impl Rune {
     }
 
     fn of_messages(&self, execution: &Execution, now: Millis) -> Vec<Finding> {
+        // What began before we came may run unseen, and may be what a worker does first.
+        if self.listening_since.is_some_and(|since| now - since < UNSEEN) {
+            return Vec::new();
+        }
         let depth = self.queues.get(QUEUE).map(|queue| (queue.messages, queue.consumers));
         // Where something was missed since, somebody may have taken it up unheard.
         let is_old = |queued: &Queued| {
@@ -108,6 +114,8 @@ impl Rune {
             queue: QUEUE.to_owned(),
             depth,
             overtaken: self.begun.saturating_sub(queued.begun_before),
+            were_idle: self.hands.were_idle_since(queued.since),
+            longest: self.hands.longest(now),
             has_dead_letters: false,
         });
         facts.filter_map(|facts| stuck::discarded(&facts, now)).take(LISTED).collect()

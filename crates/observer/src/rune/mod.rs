@@ -11,6 +11,7 @@ mod execution;
 mod facts;
 mod failures;
 mod graph;
+mod hands;
 mod joins;
 mod late;
 mod look;
@@ -33,6 +34,7 @@ use crate::{Dialect, Heard, News, ObserverError, Reader};
 use begin::{Beginning, Start};
 use definitions::Definitions;
 use execution::Execution;
+use hands::Hands;
 use look::{Known, Looked, Seen};
 use timers::Timer;
 use wire::{Completion, Said, Status, Work};
@@ -107,6 +109,7 @@ pub struct Rune {
     deaf_since: Option<Millis>,
     /// When the broker was asked for its queues.
     asked_at: Millis,
+    hands: Hands,
     /// Executions that only Redis tells of and that are not taken up, because there are too many.
     unlisted: u64,
     /// How many definitions were known when executions were compared with them.
@@ -157,6 +160,7 @@ impl Rune {
             heard_until: 0,
             deaf_since: None,
             asked_at: 0,
+            hands: Hands::default(),
             unlisted: 0,
             compared: 0,
             queues: crate::stuck::Watched::default(),
@@ -248,6 +252,9 @@ impl Rune {
 
     fn hear_of(&mut self, id: &str, workflow_id: &str, said: Owned, from: &Heard) -> Vec<Event> {
         let (heard, bytes) = (from.at, from.body.len());
+        if let Owned::Status(status) = &said {
+            self.hands.moved(outputs::duration(status), heard);
+        }
         let id = ExecutionId::from(id);
         if self.executions.contains_key(&id) {
             let begins = matches!(&said, Owned::Status(status) if status.status == wire::Word::Running);
@@ -425,6 +432,7 @@ impl Dialect for Rune {
     }
 
     async fn look(&mut self, reader: &Reader, now: Millis) -> Result<News, ObserverError> {
+        self.look_at_hands(now);
         let mut events = self.make_room(now);
         events.extend(self.adopt_strangers(now));
         for execution in self.executions.values_mut() {
@@ -482,6 +490,7 @@ impl Dialect for Rune {
     fn queues(&mut self, queues: &[QueueView], now: Millis) {
         self.queues.note(queues.iter().cloned(), now);
         self.asked_at = now;
+        self.look_at_hands(now);
     }
 
     fn listening(&mut self, since: Option<Millis>) {
