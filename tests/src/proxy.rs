@@ -1,15 +1,17 @@
-//! A TCP proxy that cuts connections, or lets them fall silent, when it is told to.
+//! A TCP proxy that is slow, cuts connections, or lets them fall silent, as it is told to.
 
 use std::{
     collections::BTreeSet,
+    io,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use tokio::{
-    io::copy_bidirectional,
+    io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional},
     net::{TcpListener, TcpStream},
     sync::broadcast,
 };
@@ -30,20 +32,27 @@ enum Wish {
 impl Proxy {
     /// In front of a server on this machine.
     pub async fn before(server: u16) -> Self {
+        Self::slow_before(server, Duration::ZERO).await
+    }
+
+    /// The same, and what comes back from the server comes later by so much, piece by piece.
+    pub async fn slow_before(server: u16, later: Duration) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let port = listener.local_addr().expect("its number").port();
         let proxy =
             Self { port, wishes: broadcast::Sender::new(1), cut: Arc::default(), ways: Arc::default() };
         let (sender, cut, ways) = (proxy.wishes.clone(), Arc::clone(&proxy.cut), Arc::clone(&proxy.ways));
         tokio::spawn(async move {
-            while let Ok((mut client, _)) = listener.accept().await {
+            while let Ok((client, _)) = listener.accept().await {
                 let (mut wishes, cut, ways) = (sender.subscribe(), Arc::clone(&cut), Arc::clone(&ways));
                 tokio::spawn(async move {
-                    let Ok(mut server) = TcpStream::connect(("127.0.0.1", server)).await else { return };
+                    let Ok(server) = TcpStream::connect(("127.0.0.1", server)).await else { return };
                     let way = server.local_addr().expect("its address").to_string();
                     ways.lock().unwrap_or_else(PoisonError::into_inner).insert(way);
+                    let passing = pass(client, server, later);
+                    tokio::pin!(passing);
                     let wish = tokio::select! {
-                        _ = copy_bidirectional(&mut client, &mut server) => return,
+                        _ = &mut passing => return,
                         wish = wishes.recv() => wish,
                     };
                     match wish {
@@ -79,5 +88,26 @@ impl Proxy {
     /// The addresses by which the server knows those who came this way.
     pub fn ways(&self) -> BTreeSet<String> {
         self.ways.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Both ways until one of them ends.
+async fn pass(mut client: TcpStream, mut server: TcpStream, later: Duration) -> io::Result<()> {
+    if later.is_zero() {
+        return copy_bidirectional(&mut client, &mut server).await.map(drop);
+    }
+    let (mut from_client, mut to_client) = client.split();
+    let (mut from_server, mut to_server) = server.split();
+    let answered = async {
+        let mut piece = vec![0; 64 * 1024];
+        while let length @ 1.. = from_server.read(&mut piece).await? {
+            tokio::time::sleep(later).await;
+            to_client.write_all(&piece[..length]).await?;
+        }
+        Ok(())
+    };
+    tokio::select! {
+        asked = tokio::io::copy(&mut from_client, &mut to_server) => asked.map(drop),
+        answered = answered => answered,
     }
 }

@@ -3,7 +3,7 @@
 
 use observer::Dialect;
 use protocol::{ExecutionPhase, ExecutionView, Fact, ForkWish, NodeState, Rule, WhyIgnored};
-use recording::{Access, Store, TimerFold, ViewFold};
+use recording::{Access, Redaction, Store, TimerFold, ViewFold};
 use runeglass_tests::rune_cluster::{
     Published, RuneCluster,
     watching::{Watching, state, watch},
@@ -116,6 +116,33 @@ fn credentials_come_out_nowhere() {
     assert!(!everything.contains(SECRET) && !everything.contains("hunter2"));
     assert!(everything.contains("\"name\":\"Shop\""), "what it is called is no secret");
     assert!(everything.contains("X-Api-Key: ███"), "it is hidden where it was repeated");
+}
+
+#[test]
+fn secrets_in_what_was_gathered_come_out_nowhere() {
+    const SECRET: &str = "PLANTED<hunter2>&\"SECRET";
+    const TOKEN: &str = "given-by-the-shop";
+    let mut call = http("login", "http://shop/$item.id");
+    call["credentials"] = json!({"id": "7", "name": "Shop", "type": "api_key", "values": {"value": SECRET}});
+    let before = node("before", "log", json!({"message": format!("with {SECRET}")}));
+    let uses = node("uses", "log", json!({"message": "$A.aggregated"}));
+    let nodes = vec![trigger(), before, split("s", "$trigger.items"), call, gather("a"), uses];
+    let workflow = workflow(nodes, "start>before before>s s>login login>a a>uses");
+    let (cluster, watching) = watch(&workflow, items(2), |cluster| {
+        for item in 0..2 {
+            let body = json!({"access_token": TOKEN, "you sent": SECRET});
+            cluster.answer(&format!("http://shop/{item}"), 5, Ok(body));
+        }
+    });
+    let used = cluster.published().iter().filter(|message| message.json()["used_inputs"]["$A"].is_object());
+    assert!(used.count() > 0, "the text of each branch is an input");
+    let hidden = Redaction::default().for_observed().hide(watching.events()).into_owned();
+    let facts: Vec<String> =
+        hidden.iter().map(|event| serde_json::to_string(&event.fact).expect("written")).collect();
+    let everything = facts.join("\n");
+    assert!(!everything.contains("hunter2"), "{everything}");
+    assert!(!everything.contains(TOKEN), "{everything}");
+    assert!(everything.contains("access_token"), "what it is called is no secret");
 }
 
 #[test]

@@ -150,6 +150,8 @@ async fn timers_are_on_the_board_and_lost_ones_are_found() {
     let rules =
         |rune: &Rune, now: i64| rune.findings(now).into_iter().map(|found| found.rule).collect::<Vec<_>>();
     assert_eq!(rules(&rune, now), []);
+    assert_eq!(rules(&rune, due + 60_000), [], "somebody may have claimed it since");
+    rune.look(&kept.reader, due + 60_000).await.expect("it looks");
     assert_eq!(rules(&rune, due + 60_000), [Rule::OverdueTimer], "nobody has claimed it");
     // Claimed, and never sent.
     cluster.run();

@@ -80,7 +80,49 @@ fn a_failure_that_could_be_of_two_items_says_so() {
     assert!(lineage.is_root());
     assert_eq!(details.expect("details")["one_of"], json!(["s=0", "s=1"]));
     watching.hear(&messages[halted + 1..]);
-    assert_eq!(watching.view().nodes["fetch"].counts.failed, 2);
+    assert_eq!(watching.view().nodes["fetch"].counts.failed, 2, "each is counted once");
+    assert_eq!(watching.grid("s", &[]), "AAs", "and told where it was once that is known");
+}
+
+#[test]
+fn what_begins_after_failures_that_were_placed_late_has_not_failed() {
+    let same = json!({"items": [{"id": 1}, {"id": 1}, {"id": 2}]});
+    let (_, watching) = watch(&fan_out(), same, |cluster| {
+        cluster.answer("http://shop/1", 20, Err("refused"));
+        cluster.answer("http://shop/2", 60, Ok(json!(1)));
+        cluster.faults.redelivered.insert(("fetch".to_owned(), Some(2)));
+    });
+    let counts = watching.view().nodes["fetch"].counts;
+    assert_eq!((counts.failed, counts.success, counts.running), (2, 2, 0));
+    let starts = watching.events().iter().filter(|event| match &event.fact {
+        Fact::NodeStarted(started) => started.firing.lineage.key().as_str() == "s=2",
+        _ => false,
+    });
+    assert_eq!(starts.count(), 2, "it ran twice, and ended as often");
+}
+
+#[test]
+fn a_sibling_that_went_well_does_not_tell_who_failed() {
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger.items"),
+        on_error(http("fetch", "http://shop/$item.id"), "ignore", ""),
+        http("note", "http://note/$item.id"),
+    ];
+    let workflow = workflow(nodes, "start>s s>fetch s>note");
+    let (_, watching) = watch(&workflow, items(3), |cluster| {
+        cluster.answer("http://shop/0", 20, Err("refused"));
+        cluster.answer("http://note/0", 90, Ok(json!(1)));
+        cluster.answer("http://note/1", 21, Ok(json!(1)));
+        cluster.answer("http://shop/1", 60, Ok(json!(1)));
+        cluster.answer("http://shop/2", 60, Ok(json!(1)));
+    });
+    let failed = watching.events().iter().filter_map(|event| match &event.fact {
+        Fact::NodeFailed(failed) => Some(failed.firing.lineage.key().to_string()),
+        _ => None,
+    });
+    assert_eq!(failed.collect::<Vec<_>>(), ["s=0"], "the item of the note that was over is another one");
+    assert_eq!(watching.view().summary.phase, ExecutionPhase::Completed);
 }
 
 #[test]
@@ -242,6 +284,74 @@ fn a_message_that_was_refused_is_gone() {
     assert_eq!(watching.rules(600_000), [], "it is still in the queue");
     watching.rune.queues(&[protocol::QueueView { messages: 5, consumers: 0, growth: 1.5, ..queue }], 0);
     assert_eq!(watching.rules(600_000), [Rule::NoConsumer]);
+}
+
+fn taken_up() -> protocol::QueueView {
+    protocol::QueueView { name: "workflow.execution".to_owned(), messages: 0, consumers: 2, growth: 0.0 }
+}
+
+#[test]
+fn what_waits_in_the_hands_of_a_busy_worker_is_not_gone() {
+    let mut cluster = RuneCluster::new();
+    for item in 0..20 {
+        cluster.answer(&format!("http://shop/{item}"), 30_000, Ok(json!(1)));
+    }
+    cluster.start("x", &fan_out(), Some(items(20)));
+    cluster.run_for(5_000);
+    // Two workers have taken ten items each, and work on one.
+    let of_item = |message: &Published, item: u64| message.json()["item_index"] == json!(item);
+    let is_begun = |message: &&Published| !message.is_status() || !(2..20).any(|item| of_item(message, item));
+    let heard: Vec<Published> = cluster.published().iter().filter(is_begun).cloned().collect();
+    let mut watching = Watching::new();
+    watching.hear(&heard);
+    let now = cluster.now_millis();
+    for second in 0..130 {
+        watching.rune.queues(&[taken_up()], now + second * 1_000);
+        assert_eq!(watching.rune.findings(now + second * 1_000), [], "after {second} s");
+    }
+    // The next two begin: what takes half a minute takes five until the last one has its turn.
+    cluster.run_for(30_000);
+    let next = |message: &&Published| (0..2).any(|item| of_item(message, item));
+    let over: Vec<Published> = cluster.published()[heard.len()..].iter().filter(next).cloned().collect();
+    watching.hear(&over);
+    watching.rune.queues(&[taken_up()], now + 131_000);
+    assert_eq!(watching.rune.findings(now + 131_000), []);
+    // Nobody works on anything any more, and nobody has begun with them.
+    for second in 131..170 {
+        watching.rune.queues(&[taken_up()], now + second * 1_000);
+    }
+    let found = watching.rune.findings(now + 170_000);
+    assert_eq!(found.iter().filter(|found| found.rule == Rule::Discarded).count(), 18, "{found:?}");
+}
+
+#[test]
+fn while_nobody_listens_nothing_grows_old() {
+    let refused = workflow(vec![trigger(), log("a"), log("b")], "start>a a>b");
+    let (cluster, mut gone) = watch(&refused, json!({}), |cluster| {
+        cluster.faults.discarded.insert("b".to_owned());
+    });
+    let (_, mut hung) = watch(&merge_behind_a_choice(), json!({"n": 9}), |_| {});
+    let mut slow = RuneCluster::new();
+    slow.answer("http://shop/6", 600_000, Ok(json!("late")));
+    slow.start("x", &fan_out(), Some(items(8)));
+    slow.run_for(1_000);
+    let mut lags = Watching::new();
+    lags.catch_up(&slow);
+    let now = cluster.now_millis();
+    for (watching, rule) in
+        [(&mut gone, Rule::Discarded), (&mut hung, Rule::BarrierCannotOpen), (&mut lags, Rule::SlowItem)]
+    {
+        watching.rune.queues(&[taken_up()], now);
+        watching.rune.listening(Some(0));
+        watching.rune.listening(None);
+        assert_eq!(watching.rules(600_000), [], "{rule:?}");
+        watching.rune.listening(Some(0));
+        assert_eq!(watching.rules(600_000), [rule], "it is found where everything is heard");
+        watching.rune.queues(&[taken_up()], now + 600_000);
+        watching.rune.listening(Some(0));
+        watching.rune.listening(None);
+        assert_eq!(watching.rules(900_000), [rule], "what was found stays");
+    }
 }
 
 #[test]

@@ -36,7 +36,10 @@ const USUAL_NAMES: [&str; 18] = [
 ];
 
 /// Where a message of other workers carries secrets: `{"credentials": {"type": …, "values": …}}`.
-const CREDENTIALS: &str = "\"credentials\"";
+const CREDENTIALS: &str = "credentials";
+
+/// JSON in texts inside of each other that is taken apart.
+const TEXT_IN_TEXT: usize = 8;
 
 /// What secrets look like, wherever they stand.
 const USUAL_PATTERNS: [&str; 4] = ["Bearer *", "Basic *", "eyJ*.*.*", "*-----BEGIN *PRIVATE KEY-----*"];
@@ -176,7 +179,7 @@ impl Redaction {
         let details =
             error.details.as_deref().filter(|details| self.may_hold_secrets(&details.to_string()))?;
         let mut changed = false;
-        let shown = self.walk(details, &mut changed);
+        let shown = self.walk(details, TEXT_IN_TEXT, &mut changed);
         let mut fact = fact.clone();
         match &mut fact {
             Fact::NodeFailed(failed) if self.everywhere => failed.error.details = Some(Box::new(shown)),
@@ -207,16 +210,15 @@ impl Redaction {
             return None;
         }
         let mut changed = false;
-        let shown = self.walk(payload.value(), &mut changed);
+        let shown = self.walk(payload.value(), TEXT_IN_TEXT, &mut changed);
         changed.then(|| Payload::new(shown))
     }
 
     /// A quick look at the text, so that what holds no secret is not taken apart.
     fn may_hold_secrets(&self, text: &str) -> bool {
         let looks_like = |pattern: &Pattern| text.contains(&pattern.fixed);
-        self.in_definitions && text.contains(CREDENTIALS)
-            || in_quotes(text).any(|name| self.hides_name(name))
-            || self.patterns.iter().any(looks_like)
+        let tells = |name: &str| self.hides_name(name) || (self.in_definitions && name == CREDENTIALS);
+        in_quotes(text).any(tells) || self.patterns.iter().any(looks_like)
     }
 
     fn hides_name(&self, name: &str) -> bool {
@@ -228,7 +230,8 @@ impl Redaction {
             && self.names.contains(&plain_name(name))
     }
 
-    fn walk(&self, value: &Value, changed: &mut bool) -> Value {
+    /// `levels` is how many texts inside of each other may still be taken apart.
+    fn walk(&self, value: &Value, levels: usize, changed: &mut bool) -> Value {
         match value {
             Value::Object(fields) => {
                 // Rune writes headers as a list of names and values.
@@ -238,18 +241,45 @@ impl Redaction {
                 for (name, field) in fields {
                     let carried = self.in_definitions && name == "values" && fields.contains_key("type");
                     let hides = self.hides_name(name) || (is_pair && name == "value") || carried;
-                    let field = if hides { hide(field, changed) } else { self.walk(field, changed) };
+                    let field = if hides { hide(field, changed) } else { self.walk(field, levels, changed) };
                     shown.insert(name.clone(), field);
                 }
                 Value::Object(shown)
             }
-            Value::Array(items) => items.iter().map(|item| self.walk(item, changed)).collect(),
+            Value::Array(items) => items.iter().map(|item| self.walk(item, levels, changed)).collect(),
             Value::String(text) if self.patterns.iter().any(|pattern| matches(&pattern.text, text)) => {
                 hide(value, changed)
             }
-            Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+            Value::String(text) => self.walk_text(text, levels, changed).unwrap_or_else(|| value.clone()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
         }
     }
+
+    /// A text that is JSON itself, without what has to be hidden there; `None` where there is nothing.
+    fn walk_text(&self, text: &str, levels: usize, changed: &mut bool) -> Option<Value> {
+        if !is_json(text) || !self.may_hold_secrets(text) {
+            return None;
+        }
+        if levels == 0 {
+            return Some(hide(&Value::from(text), changed));
+        }
+        let inside: Value = serde_json::from_str(text).ok()?;
+        let mut changed_inside = false;
+        let shown = self.walk(&inside, levels - 1, &mut changed_inside);
+        *changed |= changed_inside;
+        changed_inside.then(|| Value::from(shown.to_string()))
+    }
+}
+
+/// A text that may be JSON with names in it.
+fn is_json(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '[']) && text.contains('"')
+}
+
+/// What a text says, where it is JSON in which something is hidden.
+fn hidden_inside(text: &str) -> Option<Value> {
+    let is_it = text.contains(HIDDEN) && is_json(text);
+    is_it.then(|| serde_json::from_str(text).ok()).flatten()
 }
 
 /// True if values that an execution goes on with were hidden, so that it cannot.
@@ -263,6 +293,10 @@ pub fn lost_values(events: &[Event]) -> bool {
 pub fn agrees(recorded: &Value, other: &Value) -> bool {
     match (recorded, other) {
         (Value::String(text), _) if is_hidden(text) => true,
+        (Value::String(left), Value::String(right)) if left != right => {
+            let right = || serde_json::from_str::<Value>(right).ok();
+            hidden_inside(left).is_some_and(|left| right().is_some_and(|right| agrees(&left, &right)))
+        }
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len() && left.iter().zip(right).all(|(left, right)| agrees(left, right))
         }
@@ -276,7 +310,7 @@ pub fn agrees(recorded: &Value, other: &Value) -> bool {
 
 fn holds_hidden(value: &Value) -> bool {
     match value {
-        Value::String(text) => is_hidden(text),
+        Value::String(text) => is_hidden(text) || hidden_inside(text).is_some_and(|it| holds_hidden(&it)),
         Value::Array(items) => items.iter().any(holds_hidden),
         Value::Object(fields) => fields.values().any(holds_hidden),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
@@ -308,9 +342,10 @@ fn plain_name(name: &str) -> String {
 }
 
 /// What stands in quotes in a JSON text: names of fields, and texts that may be names in a list of pairs. An escape
-/// makes a piece of it look like another, which at worst costs a closer look.
+/// makes a piece of it look like another, which at worst costs a closer look. In a text inside of a text the quotes
+/// themselves are escaped.
 fn in_quotes(text: &str) -> impl Iterator<Item = &str> {
-    text.split('"')
+    text.split('"').map(|piece| piece.trim_end_matches('\\'))
 }
 
 /// `*` is any number of letters; letters stand for themselves.
@@ -386,6 +421,29 @@ mod tests {
             json!({"nodes": [{"id": "a", "credentials": {"id": "7", "type": "basic_auth", "values": "███ object(2)"},
                 "parameters": {"token": "███ string(1)", "url": "u"}}]}),
         );
+    }
+
+    #[test]
+    fn secrets_in_texts_that_are_json_are_hidden_there() {
+        let observed = Redaction::default().for_observed();
+        let branch = |token: &str| json!({"$Login": {"body": {"access_token": token, "n": 1}}}).to_string();
+        let twice = |token: &str| json!({"aggregated": [branch(token), "[1, \"x\"]", "{\"cut"]}).to_string();
+        check(
+            &observed,
+            json!({"$A": {"aggregated": [branch("abc"), twice("abc"), "null", "token"]}}),
+            json!({"$A": {"aggregated": [branch("███ string(3)"), twice("███ string(3)"), "null", "token"]}}),
+        );
+        let carried = |values: Value| json!({"credentials": {"type": "basic", "values": values}}).to_string();
+        check(&observed, json!([carried(json!({"pass": "p"}))]), json!([carried(json!("███ object(1)"))]));
+        let mut deep = branch("abc");
+        for _ in 0..TEXT_IN_TEXT + 2 {
+            deep = json!([deep]).to_string();
+        }
+        let shown = observed.hidden(&Payload::new(json!(deep))).expect("it is hidden");
+        assert!(!shown.text().contains("abc"), "what is nested deeper is hidden whole");
+        let recorded = json!({"said": branch("███ string(3)")});
+        assert!(holds_hidden(&recorded) && agrees(&recorded, &json!({"said": branch("abc")})));
+        assert!(!agrees(&recorded, &json!({"said": twice("abc")})));
     }
 
     #[test]

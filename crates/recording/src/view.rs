@@ -104,6 +104,11 @@ impl ViewFold {
                 self.follow(&done.firing, &done.taken, items.map_or(1, |items| items as usize));
                 self.hear(&done.echo);
             }
+            // It was counted when it was told without a place, and the messages that follow it.
+            Fact::NodeFailed(done) if self.is_told_again(&done.error) => {
+                self.unpark(&done.firing);
+                self.running.remove(&done.firing.message_id);
+            }
             Fact::NodeFailed(done) => {
                 self.finish(event.at, &done.firing, done.duration, Some(&done.error));
                 self.follow(&done.firing, &done.taken, 1);
@@ -264,6 +269,12 @@ impl ViewFold {
             node.ended_at = Some(at);
             node.busy_ms += duration;
         });
+    }
+
+    /// A failure of a cluster that did not say which item it was of, and now that is known.
+    fn is_told_again(&self, error: &NodeError) -> bool {
+        let details = error.details.as_deref().filter(|_| self.view.summary.observed.is_some());
+        details.is_some_and(|details| details["was_unplaced"] == true)
     }
 
     fn intervene(&mut self, done: &Intervened) {

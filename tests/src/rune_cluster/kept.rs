@@ -11,6 +11,7 @@ pub struct Kept {
     _server: Redis,
     pub write: redis::aio::MultiplexedConnection,
     pub reader: Reader,
+    pub url: String,
 }
 
 impl Kept {
@@ -19,7 +20,8 @@ impl Kept {
         let client = redis::Client::open(server.url.as_str()).expect("an address");
         let write = client.get_multiplexed_async_connection().await.expect("Redis answers");
         let reader = Reader::connect(&server.url).await.expect("a reader");
-        Self { _server: server, write, reader }
+        let url = server.url.clone();
+        Self { _server: server, write, reader, url }
     }
 
     /// From now on it holds these and no others.

@@ -1,7 +1,7 @@
 //! How an execution begins for us: with a definition, and with where it is heard of first.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
@@ -81,7 +81,7 @@ impl Execution {
             seq: 0,
             last_at: heard_at,
             unplaced: Vec::new(),
-            debts: HashMap::new(),
+            debts: BTreeMap::new(),
             halted_by: None,
             told: Vec::new(),
         };

@@ -10,7 +10,10 @@ use std::{
 use protocol::{Payload, Workflow, WorkflowId};
 use serde_json::Value;
 
-use super::{graph::Graph, secrets::Secrets};
+use super::{
+    graph::{EDGES, Graph, NODES},
+    secrets::Secrets,
+};
 
 /// Definitions that are kept.
 const KEPT: usize = 100;
@@ -81,6 +84,10 @@ fn make_room<K, V>(kept: &mut HashMap<K, V>) {
 impl Definition {
     pub fn read(text: &str) -> Option<Self> {
         let mut definition: Value = serde_json::from_str(text).ok()?;
+        let many = |list: &str| definition.get(list).and_then(Value::as_array).map_or(0, Vec::len);
+        if many("nodes") > NODES || many("edges") > EDGES {
+            return None;
+        }
         let mut secrets = Secrets::default();
         secrets.take_from_definition(&mut definition);
         // Go writes them, empty, on every hop.
@@ -90,7 +97,7 @@ impl Definition {
         }
         let text = Payload::new(definition);
         let workflow: Workflow = serde_json::from_str(text.text()).ok()?;
-        let graph = Arc::new(Graph::of(&workflow));
+        let graph = Arc::new(Graph::of(&workflow)?);
         let hash = Some(engine::load_once(text.text().as_bytes()).hash).filter(|hash| !hash.is_empty());
         let hash = hash.unwrap_or_else(|| text.hash()[..32].to_owned());
         let trigger = workflow.nodes.iter().position(|node| node.trigger);

@@ -25,8 +25,8 @@ impl Rune {
         let silent_since = self.listening_since?.max(execution.heard_at);
         let silent_since = silent_since.max(execution.missed_until.unwrap_or(silent_since));
         // What Redis says counts only if it was asked since.
-        let is_fresh = seen_at >= silent_since;
-        let rests = self.redis.rests(&execution.id)?;
+        let is_fresh = seen_at >= silent_since && self.redis.timers.looked_at()? >= silent_since;
+        let rests = self.redis.timers.rests(&execution.id)?;
         (is_fresh && !rests && !self.may_wait_in_a_queue(execution)).then_some(silent_since.max(changed_at))
     }
 

@@ -5,7 +5,7 @@
 //! early end. What it ends as is the worst that was said, since a halt is not undone by a sibling that went well.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     hash::{DefaultHasher, Hash, Hasher},
     sync::Arc,
 };
@@ -87,7 +87,7 @@ pub struct Execution {
     /// Failures of which it is not known where they happened.
     pub(super) unplaced: Vec<Unplaced>,
     /// Failures that were told without a place, by node: so many of its open places are over.
-    pub(super) debts: HashMap<usize, usize>,
+    pub(super) debts: BTreeMap<usize, Vec<Unplaced>>,
     pub(super) halted_by: Option<NodeError>,
     pub(super) told: Vec<Event>,
 }
@@ -234,8 +234,13 @@ impl Execution {
         if self.completions.said.contains(&said) {
             return;
         }
-        self.place_by_context(completion.final_context);
-        self.place_failures(heard + PATIENCE);
+        // A sibling that went well says nothing of what failed.
+        if completion.status == End::Completed {
+            self.place_failures(heard);
+        } else {
+            self.place_by_context(completion.final_context);
+            self.place_failures(heard + PATIENCE);
+        }
         if self.completions.count == 0 {
             self.completions.meanwhile = self.meanwhile();
             self.completions.first_at = Some(at);

@@ -11,11 +11,14 @@ use super::{
     execution::{Execution, Queued},
     graph::Role,
     look::{Kept, Wanted},
+    timers::Timer,
     track::Open,
 };
 
 /// The queue that all work goes through.
 pub(super) const QUEUE: &str = "workflow.execution";
+/// How long something that nobody has heard of may run.
+const UNSEEN: Millis = 600_000;
 /// Lost parts of one join that are named.
 const NAMED: usize = 200;
 /// Findings of one execution and rule.
@@ -40,18 +43,37 @@ impl Rune {
         findings
     }
 
-    pub(super) fn findings_of_timers(&self, now: Millis) -> Vec<Finding> {
-        let resting = self.redis.resting().map(|(id, timer)| stuck::Resting {
-            at: At::node(&timer.execution_id, &timer.node_id, timer.key.clone(), &timer.name),
-            timer: id.clone(),
-            due: timer.due + self.skew,
-            has_timer: timer.has_timer,
-            alone_since: timer.alone_since,
+    /// Told as it was when the timers were looked at: what came of them since is not known.
+    pub(super) fn findings_of_timers(&self) -> Vec<Finding> {
+        let Some(looked_at) = self.redis.timers.looked_at() else { return Vec::new() };
+        let resting = self.redis.timers.all().map(|(id, timer)| {
+            let facts = stuck::Resting {
+                at: At::node(&timer.execution_id, &timer.node_id, self.key_of(timer), &timer.name),
+                timer: id.clone(),
+                due: timer.due + self.skew,
+                has_timer: timer.has_timer,
+                alone_since: timer.alone_since,
+            };
+            (facts, timer.seen_at)
         });
-        let resting: Vec<stuck::Resting> = resting.collect();
-        let mut findings = stuck::overdue_timers(&resting, now);
-        findings.extend(resting.iter().filter_map(|resting| stuck::lost_resume(resting, now)).take(200));
+        let (resting, seen_at): (Vec<stuck::Resting>, Vec<Millis>) = resting.unzip();
+        let mut findings = match self.redis.timers.are_claimed() {
+            true => Vec::new(),
+            false => stuck::overdue_timers(&resting, looked_at),
+        };
+        let lost = resting.iter().zip(seen_at);
+        findings.extend(lost.filter_map(|(resting, seen_at)| stuck::lost_resume(resting, seen_at)).take(200));
         findings
+    }
+
+    /// Where a wait stands. The stack alone does not tell: what an aggregator has gathered stays on it.
+    pub(super) fn key_of(&self, timer: &Timer) -> LineageKey {
+        let execution = self.executions.get(&timer.execution_id);
+        let known = execution.and_then(|execution| {
+            let node = execution.graph.node(timer.node_id.as_str())?;
+            Some(execution.graph.lineage(node, &timer.frames).key())
+        });
+        known.unwrap_or_else(|| timer.key())
     }
 
     fn of_barriers(&self, execution: &Execution, now: Millis) -> Vec<Finding> {
@@ -76,6 +98,10 @@ impl Rune {
     }
 
     fn of_messages(&self, execution: &Execution, now: Millis) -> Vec<Finding> {
+        // What began before we came may run unseen, and may be what a worker does first.
+        if self.listening_since.is_some_and(|since| now - since < UNSEEN) {
+            return Vec::new();
+        }
         let depth = self.queues.get(QUEUE).map(|queue| (queue.messages, queue.consumers));
         // Where something was missed since, somebody may have taken it up unheard.
         let is_old = |queued: &Queued| {
@@ -88,6 +114,8 @@ impl Rune {
             queue: QUEUE.to_owned(),
             depth,
             overtaken: self.begun.saturating_sub(queued.begun_before),
+            were_idle: self.hands.were_idle_since(queued.since),
+            longest: self.hands.longest(now),
             has_dead_letters: false,
         });
         facts.filter_map(|facts| stuck::discarded(&facts, now)).take(LISTED).collect()

@@ -2,9 +2,7 @@
 //! be meant, by the message that follows, or by the item in the context of a halt; else they are told without a place,
 //! with those that may be meant.
 
-use std::collections::BTreeSet;
-
-use protocol::{Firing, Lineage, MessageId, Millis, NodeError, Payload};
+use protocol::{Consequence, Echo, Fact, Firing, Lineage, MessageId, Millis, NodeError, NodeFailed, Payload};
 use serde_json::{Value, json};
 
 use super::{
@@ -104,6 +102,7 @@ impl Execution {
         self.fail(firing, failure.node, at, failure.duration, error, failure.is_creation);
     }
 
+    /// It is told at once, with those that may be meant, and again where it happened once that is known.
     pub(super) fn fail_nowhere(&mut self, failure: &Unplaced, meant: &[Lineage]) {
         let depth = meant.iter().map(|lineage| lineage.steps().len()).min().unwrap_or(0);
         let shared = |depth: usize| {
@@ -113,28 +112,49 @@ impl Execution {
         let depth = (0..depth).rev().find(|&depth| shared(depth)).unwrap_or(0);
         let lineage = meant.first().map_or_else(Lineage::default, |lineage| lineage.prefix(depth));
         let named: Vec<String> = meant.iter().take(20).map(|lineage| lineage.key().to_string()).collect();
-        let debt = self.debts.entry(failure.node).or_default();
-        *debt += 1;
-        let id = format!("nowhere {debt} {}", lineage.key());
+        let id = format!("nowhere {} {}", self.seq, lineage.key());
         let message_id = MessageId::fire(&self.id, &self.graph.nodes[failure.node].id, 0, &id);
         let node_id = self.graph.nodes[failure.node].id.clone();
         let firing = Firing { message_id, node_id, lineage, attempt: 1 };
-        let mut error = failure.error.clone();
-        let said = error.details.take().map_or(Value::Null, |details| *details);
         let why = "the cluster does not say which item failed";
-        error.details = Some(Box::new(json!({"unplaced": why, "one_of": named, "details": said})));
-        let (at, duration) = (failure.at, failure.duration);
-        self.fail(firing, failure.node, at, duration, error, failure.is_creation);
+        let error = explained(failure, json!({"unplaced": why, "one_of": named}));
+        let taken = self.graph.taken_after_failure(failure.node).filter(|_| !failure.is_creation);
+        let consequence = if taken.is_some() { Consequence::GoOn } else { Consequence::Halt };
+        if consequence == Consequence::Halt {
+            self.halted_by.get_or_insert_with(|| error.clone());
+        }
+        // Which message follows is not known either, so none is waited for.
+        let taken = taken.into_iter().flatten().map(|edge| self.graph.edges[edge].id.clone()).collect();
+        let (duration, echo) = (failure.duration, Echo::default());
+        let fact = NodeFailed { firing, duration, error, taken, consequence, echo };
+        self.tell(failure.at.millis(), Fact::NodeFailed(fact));
+        let debts = self.debts.entry(failure.node).or_default();
+        if debts.len() >= KEPT {
+            debts.remove(0);
+        }
+        debts.push(failure.copy());
+    }
+
+    /// A failure that was told without a place has happened here.
+    fn pay_debt(&mut self, failure: Unplaced, lineage: Lineage) {
+        let error = explained(&failure, json!({"was_unplaced": true}));
+        self.fail_at(&Unplaced { error, ..failure }, lineage);
     }
 
     /// A message that leaves a node which has not succeeded there tells where it has failed.
     pub(super) fn place_by_message(&mut self, from: usize, frames: &[WireFrame]) {
         let lineage = self.graph.lineage(from, frames);
-        let is_open = self.open.get(&from).is_some_and(|open| open.contains(&lineage));
-        let Some(place) = self.unplaced.iter().position(|failure| failure.node == from) else { return };
-        if is_open {
+        let track = self.tracks.get(&(from, lineage.clone()));
+        let Some(began) = track.and_then(|track| track.open).map(|open| open.began) else { return };
+        let is_meant = |failure: &Unplaced| failure.node == from && began <= failure.at;
+        if let Some(place) = self.unplaced.iter().position(is_meant) {
             let failure = self.unplaced.remove(place);
             self.fail_at(&failure, lineage);
+        } else if let Some(debts) = self.debts.get_mut(&from)
+            && let Some(place) = debts.iter().position(is_meant)
+        {
+            let failure = debts.remove(place);
+            self.pay_debt(failure, lineage);
         }
     }
 
@@ -159,19 +179,48 @@ impl Execution {
         }
     }
 
-    /// Once no more places of a node are open than failures were told without one, these are they.
+    /// Once no more places of a node are open than failures were told without one, these are they. What has begun since
+    /// is not meant.
     pub(super) fn pay_debts(&mut self) {
-        let paid = |(node, debt): (&usize, &usize)| {
-            let open = self.open.get(node).map_or(0, BTreeSet::len);
-            (open > 0 && open <= *debt).then_some(*node)
-        };
-        let paid: Vec<usize> = self.debts.iter().filter_map(paid).collect();
-        for node in paid {
-            for lineage in self.open.remove(&node).unwrap_or_default() {
-                if let Some(track) = self.tracks.get_mut(&(node, lineage)) {
-                    (track.open, track.went_well) = (None, Some(false));
+        if self.debts.is_empty() {
+            return;
+        }
+        for (node, mut debts) in std::mem::take(&mut self.debts) {
+            let is_few = self.open.get(&node).is_some_and(|open| open.len() <= LOOKED_THROUGH);
+            debts.sort_by_key(|failure| failure.at);
+            let meant: Vec<Lineage> = match debts.last() {
+                Some(last) if is_few => self.meant(last).take(debts.len() + 1).collect(),
+                Some(_) | None => Vec::new(),
+            };
+            if meant.len() <= debts.len() {
+                // The latest first: what has begun late can only be meant by them.
+                let paid = debts.split_off(debts.len() - meant.len());
+                let began = |lineage: Lineage| Some((self.began(node, &lineage)?, lineage));
+                let mut meant: Vec<(Nanos, Lineage)> = meant.into_iter().filter_map(began).collect();
+                meant.sort();
+                for (failure, (began, lineage)) in paid.into_iter().zip(meant) {
+                    match began <= failure.at {
+                        true => self.pay_debt(failure, lineage),
+                        false => debts.push(failure),
+                    }
                 }
+            }
+            if !debts.is_empty() {
+                self.debts.insert(node, debts);
             }
         }
     }
+
+    fn began(&self, node: usize, lineage: &Lineage) -> Option<Nanos> {
+        let track = self.tracks.get(&(node, lineage.clone()))?;
+        Some(track.open?.began)
+    }
+}
+
+/// The error with something more in its details.
+fn explained(failure: &Unplaced, mut more: Value) -> NodeError {
+    let mut error = failure.error.clone();
+    more["details"] = error.details.take().map_or(Value::Null, |details| *details);
+    error.details = Some(Box::new(more));
+    error
 }

@@ -58,8 +58,18 @@ impl Role {
     }
 }
 
+/// What is larger is no workflow that somebody has drawn, and is not gone through.
+pub const NODES: usize = 10_000;
+pub const EDGES: usize = 50_000;
+/// Splits inside of each other.
+const LEVELS: usize = 64;
+
 impl Graph {
-    pub fn of(workflow: &Workflow) -> Self {
+    /// `None` where it is too large.
+    pub fn of(workflow: &Workflow) -> Option<Self> {
+        if workflow.nodes.len() > NODES || workflow.edges.len() > EDGES {
+            return None;
+        }
         let by_id: HashMap<NodeId, usize> =
             workflow.nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), at)).collect();
         let way = |edge: &Edge| {
@@ -67,11 +77,17 @@ impl Graph {
             Some(Way { id: edge.id.clone(), from, to })
         };
         let edges: Vec<Way> = workflow.edges.iter().filter_map(way).collect();
+        let mut ways = vec![(Vec::new(), Vec::new()); workflow.nodes.len()];
+        for (place, edge) in edges.iter().enumerate() {
+            ways[edge.from].0.push(place);
+            ways[edge.to].1.push(place);
+        }
+        let of_node = workflow.nodes.iter().zip(ways);
         let mut nodes: Vec<Place> =
-            workflow.nodes.iter().enumerate().map(|(at, node)| place(at, node, &edges)).collect();
-        set_scopes(&mut nodes, &edges);
+            of_node.map(|(node, (outgoing, incoming))| place(node, outgoing, incoming, &edges)).collect();
+        set_scopes(&mut nodes, &edges)?;
         set_begins_once(&mut nodes, &edges);
-        Self { nodes, edges, by_id }
+        Some(Self { nodes, edges, by_id })
     }
 
     pub fn node(&self, id: &str) -> Option<usize> {
@@ -154,12 +170,7 @@ impl Graph {
     }
 }
 
-fn place(at: usize, node: &Node, edges: &[Way]) -> Place {
-    let of = |wanted: fn(&Way) -> usize| {
-        let mine = edges.iter().enumerate().filter(move |(_, edge)| wanted(edge) == at);
-        mine.map(|(place, _)| place).collect::<Vec<usize>>()
-    };
-    let (outgoing, incoming) = (of(|edge| edge.from), of(|edge| edge.to));
+fn place(node: &Node, outgoing: Vec<usize>, incoming: Vec<usize>, edges: &[Way]) -> Place {
     let named = |id: Option<&Value>| {
         let id = id.and_then(Value::as_str)?;
         outgoing.iter().copied().find(|&edge| edges[edge].id.as_str() == id)
@@ -178,7 +189,11 @@ fn place(at: usize, node: &Node, edges: &[Way]) -> Place {
         }
         "switch" => {
             let routes = node.parameters.get("routes").and_then(Value::as_array);
-            Role::Switch(routes.into_iter().flatten().map(|route| named(Some(route))).collect())
+            // Of edges with one name the first counts.
+            let by_id: HashMap<&str, usize> =
+                outgoing.iter().rev().map(|&edge| (edges[edge].id.as_str(), edge)).collect();
+            let way = |route: &Value| by_id.get(route.as_str()?).copied();
+            Role::Switch(routes.into_iter().flatten().map(way).collect())
         }
         _ => Role::Plain,
     };
@@ -195,8 +210,8 @@ fn place(at: usize, node: &Node, edges: &[Way]) -> Place {
 }
 
 /// From everywhere that nothing leads to, along the edges. Where ways of different depth meet, and behind, nothing is
-/// known beforehand.
-fn set_scopes(nodes: &mut [Place], edges: &[Way]) {
+/// known beforehand. `None` where there are too many levels.
+fn set_scopes(nodes: &mut [Place], edges: &[Way]) -> Option<()> {
     let mut scopes: Vec<Option<Vec<usize>>> = vec![None; nodes.len()];
     let mut mixed = vec![false; nodes.len()];
     let starts = (0..nodes.len()).filter(|&at| nodes[at].incoming.is_empty());
@@ -213,6 +228,9 @@ fn set_scopes(nodes: &mut [Place], edges: &[Way]) {
             Role::Aggregator => drop(scope.pop()),
             _ => {}
         }
+        if scope.len() > LEVELS {
+            return None;
+        }
         for &edge in &nodes[at].outgoing {
             let to = edges[edge].to;
             let meets = scopes[to].as_ref().is_some_and(|known| *known != scope);
@@ -227,6 +245,7 @@ fn set_scopes(nodes: &mut [Place], edges: &[Way]) {
     for (at, node) in nodes.iter_mut().enumerate() {
         node.scope = scopes[at].take().filter(|_| !mixed[at]);
     }
+    Some(())
 }
 
 /// In the order of the edges: what stands in a circle, or where ways meet without a join, may begin any number of times.
@@ -261,7 +280,29 @@ mod tests {
             .map(|(from, to)| json!({"id": format!("{from}{to}"), "src": from, "dst": to}))
             .collect();
         let workflow = serde_json::from_value(json!({"nodes": nodes, "edges": edges})).unwrap();
-        Graph::of(&workflow)
+        Graph::of(&workflow).unwrap()
+    }
+
+    /// Splits one behind the other, each inside of the one before.
+    fn nested(levels: usize) -> Workflow {
+        let nodes: Vec<Value> =
+            (0..levels).map(|at| json!({"id": at.to_string(), "name": "S", "type": "split"})).collect();
+        let edge =
+            |at: usize| json!({"id": at.to_string(), "src": at.to_string(), "dst": (at + 1).to_string()});
+        let edges: Vec<Value> = (0..levels - 1).map(edge).collect();
+        serde_json::from_value(json!({"nodes": nodes, "edges": edges})).unwrap()
+    }
+
+    #[test]
+    fn what_is_too_large_is_not_gone_through() {
+        assert!(Graph::of(&nested(LEVELS)).is_some());
+        assert!(Graph::of(&nested(LEVELS + 1)).is_none());
+        assert!(Graph::of(&nested(NODES)).is_none());
+        let mut wide = nested(2);
+        wide.edges = vec![wide.edges[0].clone(); EDGES];
+        assert_eq!(Graph::of(&wide).unwrap().nodes[1].incoming.len(), EDGES);
+        wide.edges.push(wide.edges[0].clone());
+        assert!(Graph::of(&wide).is_none());
     }
 
     fn frame(split: &str, index: u32, total: u32) -> WireFrame {

@@ -18,7 +18,7 @@ use super::{
     definitions::Definition,
     execution::{Execution, Guess},
     graph::{Graph, Role},
-    look::{Asking, Kept, Wanted},
+    look::{Asked, Asking, Kept, Wanted},
     wire::{Nanos, Work},
 };
 
@@ -95,9 +95,10 @@ async fn unopened(
 ) -> Result<Option<Vec<(Wanted, Kept)>>, ObserverError> {
     let mut found = Vec::new();
     for join in joins.iter().take(JOINS) {
-        let Some(kept) = join.ask(asking).await? else { return Ok(None) };
-        if standing(&kept).is_some() {
-            found.push(((*join).clone(), kept));
+        match join.ask(asking).await? {
+            Asked::Kept(kept) if standing(&kept).is_some() => found.push(((*join).clone(), kept)),
+            Asked::Kept(_) | Asked::Refused => {}
+            Asked::NoRoom => return Ok(None),
         }
     }
     Ok(Some(found))

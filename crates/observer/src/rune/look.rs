@@ -1,36 +1,35 @@
 //! What a Rune cluster keeps in Redis: counters and arrivals of its joins, locks, timers and what they resume. Every look
 //! asks a bounded number of things, in small pieces; what does not fit in is asked for the next time.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::{
+    collections::{BTreeSet, HashMap},
+    time::Duration,
+};
 
-use protocol::{ExecutionId, LineageKey, Millis, NodeId, TimerKeeper, TimerPurpose, TimerView};
+use protocol::Millis;
 use redis::{FromRedisValue, ToRedisArgs};
-use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::{ObserverError, Read, Reader};
 
 use super::{
     execution::Execution,
     late::{Late, Strangers},
-    wire::{self, Said, Work, lineage_of},
+    timers::Timers,
 };
 
-/// Questions of one look.
+/// Questions of one look, and how long it may take: nothing is heard meanwhile. Where answers take long it asks less.
 const QUESTIONS: usize = 240;
-/// Of these, joins that are looked into, payloads that are opened, and steps through the keys.
+const LONGEST: Duration = Duration::from_millis(250);
+/// Of these questions, joins that are looked into, and steps through the keys.
 const JOINS: usize = 30;
-const PAYLOADS: usize = 20;
 const STEPS: usize = 5;
 /// Keys of one step.
 const KEYS: usize = 200;
-/// Timers and payloads that are listed; members of one join.
-const TIMERS: usize = 1_000;
+/// Members of one join that are listed.
 const MEMBERS: u64 = 5_000;
 /// Joins that are remembered to be there.
 const FOUND: usize = 5_000;
-
-pub const TIMER_SET: &str = "scheduler:timers";
-pub const PAYLOAD_HASH: &str = "scheduler:payloads";
 
 /// A join whose state is wanted. An aggregator counts under the name of its split.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,12 +52,17 @@ impl Wanted {
         !key.ends_with(":lock") && !key.ends_with(":timeout_active")
     }
 
-    /// `None` where there is no more room to ask.
-    pub(super) async fn ask(&self, asking: &mut Asking<'_>) -> Result<Option<Kept>, ObserverError> {
-        match self {
-            Self::Items { .. } => items(asking, &self.prefix()).await,
-            Self::Branches { .. } => branches(asking, &self.prefix()).await,
-        }
+    pub(super) async fn ask(&self, asking: &mut Asking<'_>) -> Result<Asked, ObserverError> {
+        let refusals = asking.refusals;
+        let kept = match self {
+            Self::Items { .. } => items(asking, &self.prefix()).await?,
+            Self::Branches { .. } => branches(asking, &self.prefix()).await?,
+        };
+        Ok(match kept {
+            Some(_) if asking.refusals > refusals => Asked::Refused,
+            Some(kept) => Asked::Kept(kept),
+            None => Asked::NoRoom,
+        })
     }
 
     /// Told by one of its keys.
@@ -94,6 +98,14 @@ pub struct Kept {
     pub lock: Option<String>,
 }
 
+/// What came of asking for a join.
+pub(super) enum Asked {
+    Kept(Kept),
+    /// Redis does not let us, so nothing is known of it.
+    Refused,
+    NoRoom,
+}
+
 /// What Redis has said of a join. It knows nothing of what was heard since.
 #[derive(Clone, Copy)]
 pub struct Answer<'s> {
@@ -119,8 +131,6 @@ struct Found {
 /// What came of a look.
 #[derive(Default)]
 pub struct Looked {
-    /// Payloads that were opened for the first time, for executions that nobody has heard of.
-    pub frozen: Vec<String>,
     /// Executions that nobody has heard of, told by their joins.
     pub late: Vec<Late>,
     /// Joins of which nothing is kept any more.
@@ -135,21 +145,6 @@ pub struct Known<F, P> {
     pub room: usize,
 }
 
-/// A timer, or what is left of one.
-#[derive(Clone, Debug)]
-pub struct Timer {
-    pub execution_id: ExecutionId,
-    pub title: String,
-    pub node_id: NodeId,
-    pub name: String,
-    pub key: LineageKey,
-    pub due: Millis,
-    pub set_at: Millis,
-    pub has_timer: bool,
-    /// Since when its payload was seen without a timer.
-    pub alone_since: Option<Millis>,
-}
-
 #[derive(Default)]
 pub struct Seen {
     cursor: u64,
@@ -158,24 +153,37 @@ pub struct Seen {
     kept: HashMap<Wanted, Noted>,
     turn: usize,
     pub(super) strangers: Strangers,
-    timers: BTreeMap<String, Timer>,
-    /// Payloads that are no messages, so that they are not opened again.
-    unreadable: HashSet<String>,
-    /// How many there are, also those that were not opened.
-    pub timers_total: u64,
-    pub payloads_total: u64,
-    /// Every timer is known.
-    knows_all_timers: bool,
+    pub(super) timers: Timers,
+    /// What the next look begins with: where answers take long it comes to nothing else.
+    part: usize,
+    /// What Redis does not let us ask.
+    pub(super) refused: Option<ObserverError>,
 }
 
 /// Asks as long as there is room.
 pub(super) struct Asking<'r> {
     reader: &'r Reader,
     left: usize,
+    until: Instant,
+    /// How many questions Redis did not allow, and what it said.
+    refusals: usize,
+    refused: Option<ObserverError>,
 }
 
-impl Asking<'_> {
-    async fn ask<T: FromRedisValue>(
+impl<'r> Asking<'r> {
+    fn new(reader: &'r Reader) -> Self {
+        let until = Instant::now() + LONGEST;
+        Self { reader, left: QUESTIONS, until, refusals: 0, refused: None }
+    }
+
+    /// So many questions that belong together may be asked. The first ones always may, so that every look comes to
+    /// something.
+    pub fn has_room(&self, questions: usize) -> bool {
+        self.left == QUESTIONS || (self.left >= questions && Instant::now() < self.until)
+    }
+
+    /// `None` where there is no answer to be had.
+    pub async fn ask<T: FromRedisValue>(
         &mut self,
         read: Read,
         arguments: impl ToRedisArgs,
@@ -188,6 +196,12 @@ impl Asking<'_> {
             Ok(answer) => Ok(Some(answer)),
             // A key of that name that somebody uses for something else is not ours to complain about.
             Err(ObserverError::Redis(error)) if is_about_one_key(&error) => Ok(None),
+            // What may not be asked keeps nobody from asking something else.
+            Err(ObserverError::Redis(error)) if error.code() == Some("NOPERM") => {
+                self.refusals += 1;
+                self.refused = Some(ObserverError::Redis(error));
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
     }
@@ -199,26 +213,38 @@ fn is_about_one_key(error: &redis::RedisError) -> bool {
 }
 
 impl Seen {
-    /// Looks into the joins that are wanted, at the timers, and for executions that nobody has heard of.
+    /// Looks into the joins that are wanted, at the timers, and for executions that nobody has heard of. What was seen
+    /// before Redis fell silent is seen.
     pub async fn look(
         &mut self,
         reader: &Reader,
         now: Millis,
         wanted: &BTreeSet<Wanted>,
         known: Known<impl Fn(&str) -> bool, impl Fn(&str) -> bool>,
-    ) -> Result<Looked, ObserverError> {
-        let mut asking = Asking { reader, left: QUESTIONS };
-        let mut looked = Looked { frozen: self.look_at_timers(&mut asking, now).await?, ..Looked::default() };
-        self.step(&mut asking).await?;
-        let found = self.found.all.iter().filter(|found| (known.is_followed)(found.execution()));
-        let wanted: BTreeSet<Wanted> = wanted.iter().chain(found).cloned().collect();
-        looked.gone = self.look_into_joins(&mut asking, now, wanted).await?;
-        let is_strange = |found: &&Wanted| {
-            !(known.is_followed)(found.execution()) && !(known.is_passed)(found.execution())
-        };
-        let strange = self.found.unopened.iter().filter(is_strange);
-        looked.late = self.strangers.look(&mut asking, now, strange, known.room).await?;
-        Ok(looked)
+        looked: &mut Looked,
+    ) -> Result<(), ObserverError> {
+        let mut asking = Asking::new(reader);
+        self.part = self.part.wrapping_add(1);
+        for part in 0..4 {
+            match (self.part + part) % 4 {
+                1 => self.timers.look(&mut asking, now).await?,
+                2 => self.step(&mut asking).await?,
+                3 => {
+                    let found = self.found.all.iter().filter(|found| (known.is_followed)(found.execution()));
+                    let wanted: BTreeSet<Wanted> = wanted.iter().chain(found).cloned().collect();
+                    self.look_into_joins(&mut asking, now, wanted, &mut looked.gone).await?;
+                }
+                _ => {
+                    let is_strange = |found: &&Wanted| {
+                        !(known.is_followed)(found.execution()) && !(known.is_passed)(found.execution())
+                    };
+                    let strange = self.found.unopened.iter().filter(is_strange);
+                    looked.late = self.strangers.look(&mut asking, now, strange, known.room).await?;
+                }
+            }
+        }
+        self.refused = asking.refused;
+        Ok(())
     }
 
     pub fn kept(&self, wanted: &Wanted) -> Option<&Kept> {
@@ -242,31 +268,12 @@ impl Seen {
         Late { execution: execution.to_owned(), joins: joins.collect() }
     }
 
-    /// Something of an execution rests; `None` where not every timer is known.
-    pub fn rests(&self, execution: &ExecutionId) -> Option<bool> {
-        let rests = self.timers.values().any(|timer| timer.execution_id == *execution);
-        (rests || self.knows_all_timers).then_some(rests)
-    }
-
-    pub fn resting(&self) -> impl Iterator<Item = (&String, &Timer)> {
-        self.timers.iter()
-    }
-
-    pub fn timers(&self) -> Vec<TimerView> {
-        let mut timers: Vec<TimerView> = self.timers.values().map(Timer::view).collect();
-        timers.sort_by(|left, right| {
-            (left.due, &left.execution_id, &left.node_id).cmp(&(
-                right.due,
-                &right.execution_id,
-                &right.node_id,
-            ))
-        });
-        timers
-    }
-
     /// A piece of the way through all keys.
     async fn step(&mut self, asking: &mut Asking<'_>) -> Result<(), ObserverError> {
         for _ in 0..STEPS {
+            if !asking.has_room(1) {
+                return Ok(());
+            }
             let arguments = (self.cursor, "MATCH", "exec:*", "COUNT", KEYS);
             let Some((cursor, keys)) = asking.ask::<(u64, Vec<Vec<u8>>)>(Read::Scan, arguments).await? else {
                 return Ok(());
@@ -292,87 +299,30 @@ impl Seen {
         asking: &mut Asking<'_>,
         now: Millis,
         wanted: BTreeSet<Wanted>,
-    ) -> Result<Vec<Wanted>, ObserverError> {
-        let mut gone = Vec::new();
+        gone: &mut Vec<Wanted>,
+    ) -> Result<(), ObserverError> {
         self.kept.retain(|known, _| wanted.contains(known));
         let many = wanted.len();
         let from = if many == 0 { 0 } else { self.turn % many };
         for wanted in wanted.iter().cycle().skip(from).take(many.min(JOINS)) {
             match wanted.ask(asking).await? {
-                Some(kept) if kept != Kept::default() => self.note(wanted, kept, now),
-                Some(_) => {
+                Asked::Kept(kept) if kept != Kept::default() => self.note(wanted, kept, now),
+                Asked::Kept(_) => {
                     self.kept.remove(wanted);
                     gone.push(wanted.clone());
                 }
-                None => break,
+                Asked::Refused => {}
+                Asked::NoRoom => break,
             }
             self.turn = self.turn.wrapping_add(1);
         }
-        Ok(gone)
+        Ok(())
     }
 
     fn note(&mut self, wanted: &Wanted, kept: Kept, now: Millis) {
         let same = self.kept.get(wanted).filter(|noted| noted.kept == kept);
         let changed_at = same.map_or(now, |noted| noted.changed_at);
         self.kept.insert(wanted.clone(), Noted { kept, changed_at, seen_at: now });
-    }
-
-    async fn look_at_timers(
-        &mut self,
-        asking: &mut Asking<'_>,
-        now: Millis,
-    ) -> Result<Vec<String>, ObserverError> {
-        let range = (TIMER_SET, 0, TIMERS - 1, "WITHSCORES");
-        let set: Vec<(String, f64)> = asking.ask(Read::ZRange, range).await?.unwrap_or_default();
-        self.timers_total = asking.ask(Read::ZCard, TIMER_SET).await?.unwrap_or_default();
-        self.payloads_total = asking.ask(Read::HLen, PAYLOAD_HASH).await?.unwrap_or_default();
-        let listed = self.payloads_total <= 2 * TIMERS as u64;
-        let payloads: Vec<String> = match listed {
-            true => asking.ask(Read::HKeys, PAYLOAD_HASH).await?.unwrap_or_default(),
-            false => Vec::new(),
-        };
-        let due: HashMap<&str, Millis> =
-            set.iter().map(|(id, due)| (id.as_str(), wire::sane(*due as Millis))).collect();
-        let mut there: HashSet<&str> = due.keys().copied().collect();
-        let mut frozen = Vec::new();
-        let new = due.keys().copied().chain(payloads.iter().map(String::as_str));
-        let is_new = |id: &&str| !self.timers.contains_key(*id) && !self.unreadable.contains(*id);
-        let new: BTreeSet<&str> = new.filter(is_new).collect();
-        self.knows_all_timers =
-            listed && self.timers_total <= TIMERS as u64 && new.len() <= PAYLOADS && asking.left > PAYLOADS;
-        for id in new.into_iter().take(PAYLOADS) {
-            let Some(Some(payload)) = asking.ask::<Option<String>>(Read::HGet, (PAYLOAD_HASH, id)).await?
-            else {
-                continue;
-            };
-            match Timer::read(&payload, now) {
-                Some(timer) => {
-                    self.timers.insert(id.to_owned(), timer);
-                    frozen.push(payload);
-                }
-                None if self.unreadable.len() < FOUND => drop(self.unreadable.insert(id.to_owned())),
-                None => {}
-            }
-        }
-        // A payload alone: it was set, or claimed, between two of our questions, or it is lost.
-        for id in payloads.iter().filter(|id| !due.contains_key(id.as_str())) {
-            if !self.timers.contains_key(id) {
-                continue;
-            }
-            there.insert(id);
-            let score = asking.ask::<Option<f64>>(Read::ZScore, (TIMER_SET, id)).await?;
-            if let Some(timer) = self.timers.get_mut(id) {
-                timer.has_timer = !matches!(score, Some(None));
-                timer.alone_since = if timer.has_timer { None } else { timer.alone_since.or(Some(now)) };
-            }
-        }
-        self.timers.retain(|id, _| there.contains(id.as_str()));
-        for (id, due) in due {
-            if let Some(timer) = self.timers.get_mut(id) {
-                (timer.due, timer.has_timer, timer.alone_since) = (due, true, None);
-            }
-        }
-        Ok(frozen)
     }
 }
 
@@ -389,7 +339,7 @@ impl Found {
 
 /// `None` where there is no more room to ask.
 async fn items(asking: &mut Asking<'_>, prefix: &str) -> Result<Option<Kept>, ObserverError> {
-    if asking.left < 4 {
+    if !asking.has_room(4) {
         return Ok(None);
     }
     let expected = asking.ask::<Option<u32>>(Read::Get, format!("{prefix}:expected")).await?.flatten();
@@ -406,7 +356,7 @@ async fn items(asking: &mut Asking<'_>, prefix: &str) -> Result<Option<Kept>, Ob
 }
 
 async fn branches(asking: &mut Asking<'_>, prefix: &str) -> Result<Option<Kept>, ObserverError> {
-    if asking.left < 3 {
+    if !asking.has_room(3) {
         return Ok(None);
     }
     let lock = asking.ask::<Option<String>>(Read::Get, format!("{prefix}:lock")).await?.flatten();
@@ -417,59 +367,6 @@ async fn branches(asking: &mut Asking<'_>, prefix: &str) -> Result<Option<Kept>,
         _ => Vec::new(),
     };
     Ok(Some(Kept { lock, arrivals: arrivals.into_iter().collect(), ..Kept::default() }))
-}
-
-impl Timer {
-    /// What a frozen message says about itself; what it carries is not kept.
-    fn read(payload: &str, now: Millis) -> Option<Self> {
-        let Ok(Said::Work(work)) = wire::read("workflow.resume", payload.as_bytes()) else { return None };
-        let (name, title) = names(&work);
-        let context: Option<Value> =
-            work.accumulated_context.and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let due =
-            context.as_ref().and_then(|context| context.get(format!("${name}"))?.get("resume_at")?.as_i64());
-        let splits = work.lineage_stack.iter().map(|frame| NodeId::from(frame.split_node_id.as_str()));
-        Some(Self {
-            execution_id: work.execution_id.as_str().into(),
-            title,
-            node_id: work.current_node.as_str().into(),
-            name,
-            key: lineage_of(&work.lineage_stack, splits).key(),
-            due: due.map_or(now, wire::sane),
-            set_at: now,
-            has_timer: true,
-            alone_since: None,
-        })
-    }
-
-    fn view(&self) -> TimerView {
-        TimerView {
-            execution_id: self.execution_id.clone(),
-            title: self.title.clone(),
-            node_id: self.node_id.clone(),
-            name: self.name.clone(),
-            key: self.key.clone(),
-            due: self.due,
-            set_at: self.set_at,
-            purpose: TimerPurpose::Rest,
-            keeper: if self.alone_since.is_some() { TimerKeeper::Nobody } else { TimerKeeper::Cluster },
-        }
-    }
-}
-
-/// The name of the node a message is for, and of its workflow.
-fn names(work: &Work<'_>) -> (String, String) {
-    let definition: Option<Value> =
-        work.workflow_definition.and_then(|raw| serde_json::from_str(raw.get()).ok());
-    let definition = definition.unwrap_or_default();
-    let nodes = definition["nodes"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let node = nodes.iter().find(|node| node["id"].as_str() == Some(&work.current_node));
-    let name = node.and_then(|node| node["name"].as_str()).filter(|name| !name.is_empty());
-    let title = definition["name"].as_str().map(str::to_owned);
-    (
-        name.unwrap_or(&work.current_node).to_owned(),
-        title.unwrap_or_else(|| format!("Workflow {}", work.workflow_id)),
-    )
 }
 
 impl Execution {

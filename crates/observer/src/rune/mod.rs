@@ -11,12 +11,14 @@ mod execution;
 mod facts;
 mod failures;
 mod graph;
+mod hands;
 mod joins;
 mod late;
 mod look;
 mod outputs;
 mod rebuild;
 mod secrets;
+mod timers;
 mod track;
 mod wire;
 
@@ -32,7 +34,9 @@ use crate::{Dialect, Heard, News, ObserverError, Reader};
 use begin::{Beginning, Start};
 use definitions::Definitions;
 use execution::Execution;
-use look::{Known, Seen};
+use hands::Hands;
+use look::{Known, Looked, Seen};
+use timers::Timer;
 use wire::{Completion, Said, Status, Work};
 
 /// What is kept in memory, at most.
@@ -110,11 +114,19 @@ pub struct Rune {
     skew: Millis,
     /// Since when everything that is said comes here.
     listening_since: Option<Millis>,
+    /// Until when it came here, and since when it does not any more.
+    heard_until: Millis,
+    deaf_since: Option<Millis>,
+    /// When the broker was asked for its queues.
+    asked_at: Millis,
+    hands: Hands,
     /// Executions that only Redis tells of and that are not taken up, because there are too many.
     unlisted: u64,
     /// How many definitions were known when executions were compared with them.
     compared: u64,
     queues: crate::stuck::Watched,
+    /// What has a number and was not told: Redis fell silent in between.
+    untold: Vec<Event>,
 }
 
 /// An execution of which only statuses were heard.
@@ -155,9 +167,14 @@ impl Rune {
             redis: Seen::default(),
             skew: 0,
             listening_since: None,
+            heard_until: 0,
+            deaf_since: None,
+            asked_at: 0,
+            hands: Hands::default(),
             unlisted: 0,
             compared: 0,
             queues: crate::stuck::Watched::default(),
+            untold: Vec::new(),
         }
     }
 
@@ -245,6 +262,9 @@ impl Rune {
 
     fn hear_of(&mut self, id: &str, workflow_id: &str, said: Owned, from: &Heard) -> Vec<Event> {
         let (heard, bytes) = (from.at, from.body.len());
+        if let Owned::Status(status) = &said {
+            self.hands.moved(outputs::duration(status), heard);
+        }
         let id = ExecutionId::from(id);
         if self.executions.contains_key(&id) {
             let begins = matches!(&said, Owned::Status(status) if status.status == wire::Word::Running);
@@ -356,8 +376,47 @@ impl Rune {
     }
 }
 
+impl Rune {
+    /// Behind what was not told yet.
+    fn news(&mut self, events: Vec<Event>) -> News {
+        self.untold.extend(events);
+        News { events: std::mem::take(&mut self.untold) }
+    }
+
+    /// What Redis has told about executions.
+    fn learn(&mut self, looked: Looked, now: Millis) -> Vec<Event> {
+        let mut events = Vec::new();
+        for join in &looked.gone {
+            events.extend(self.leave_late(join, now));
+        }
+        for late in looked.late {
+            events.extend(self.begin_late(&late, now));
+        }
+        for payload in std::mem::take(&mut self.redis.timers.frozen) {
+            let Ok(Said::Work(work)) = wire::read("workflow.resume", payload.as_bytes()) else { continue };
+            // What rests since before we came is known by what it rests with.
+            let known = self.executions.get(work.execution_id.as_str());
+            if known.is_none_or(|execution| execution.guess.is_some()) {
+                events.extend(self.hear_work(&work, now, false));
+            }
+        }
+        let is_news = |(_, timer): &(&String, &Timer)| {
+            self.executions.get(&timer.execution_id).is_some_and(|execution| execution.rests_unheard(timer))
+        };
+        let resting = self.redis.timers.resting(now).filter(is_news);
+        let resting: Vec<(String, Timer)> = resting.map(|(id, timer)| (id.clone(), timer.clone())).collect();
+        for (id, timer) in resting {
+            let rests =
+                self.tell_of(&timer.execution_id, |execution| execution.rest_unheard(&id, &timer, now));
+            events.extend(rests.unwrap_or_default());
+        }
+        events
+    }
+}
+
 impl Dialect for Rune {
     fn hear(&mut self, heard: &Heard) -> News {
+        self.heard_until = self.heard_until.max(heard.at);
         let events = match wire::read(&heard.routing_key, &heard.body) {
             Ok(Said::Work(work)) => {
                 let is_first = heard.routing_key == "workflow.worker.initiated" && !work.is_worker_initiated;
@@ -379,10 +438,11 @@ impl Dialect for Rune {
                 Vec::new()
             }
         };
-        News { events }
+        self.news(events)
     }
 
     async fn look(&mut self, reader: &Reader, now: Millis) -> Result<News, ObserverError> {
+        self.look_at_hands(now);
         let mut events = self.make_room(now);
         events.extend(self.adopt_strangers(now));
         for execution in self.executions.values_mut() {
@@ -391,6 +451,7 @@ impl Dialect for Rune {
         }
         self.places = self.executions.values().map(Execution::size).sum();
         events.extend(self.compare_late(now));
+        self.untold.extend(events);
         let wanted = self.waiting_joins();
         let room = self.room_for_late();
         let (followed, strangers, gone) = (&self.executions, &self.strangers, &self.gone);
@@ -399,33 +460,26 @@ impl Dialect for Rune {
             is_passed: |id: &str| strangers.contains_key(id) || gone.contains(id),
             room,
         };
-        let looked = self.redis.look(reader, now, &wanted, known).await?;
+        let mut looked = Looked::default();
+        let came = self.redis.look(reader, now, &wanted, known, &mut looked).await;
         self.unlisted = if room == 0 { self.redis.strangers.waiting() } else { 0 };
-        for join in &looked.gone {
-            events.extend(self.leave_late(join, now));
+        let events = self.learn(looked, now);
+        self.untold.extend(events);
+        came?;
+        match self.redis.refused.take() {
+            Some(refused) if self.untold.is_empty() => Err(refused),
+            Some(_) | None => Ok(self.news(Vec::new())),
         }
-        for late in looked.late {
-            events.extend(self.begin_late(&late, now));
-        }
-        for payload in looked.frozen {
-            let Ok(Said::Work(work)) = wire::read("workflow.resume", payload.as_bytes()) else { continue };
-            // What rests since before we came is known by what it rests with.
-            if !self.executions.contains_key(work.execution_id.as_str()) {
-                events.extend(self.hear_work(&work, now, false));
-                let id = ExecutionId::from(work.execution_id.as_str());
-                let rests = self.tell_of(&id, |execution| execution.rest_since_before(&work, now));
-                events.extend(rests.unwrap_or_default());
-            }
-        }
-        Ok(News { events })
     }
 
     fn findings(&self, now: Millis) -> Vec<Finding> {
         let is_recent = |execution: &&Execution| !execution.ended || now - execution.heard_at < RECENT;
         let recent = self.executions.values().filter(is_recent);
+        // While nothing is heard nothing grows old: it may have gone on unheard.
+        let now = now.min(self.deaf_since.unwrap_or(now));
         let mut findings: Vec<Finding> =
             recent.flat_map(|execution| self.findings_of(execution, now)).collect();
-        findings.extend(self.findings_of_timers(now));
+        findings.extend(self.findings_of_timers());
         findings.extend(self.queues.findings(|name| WORKED.contains(&name), now));
         crate::stuck::sort(&mut findings);
         findings.truncate(FINDINGS);
@@ -438,7 +492,7 @@ impl Dialect for Rune {
     }
 
     fn timers(&self) -> Vec<TimerView> {
-        let mut timers = self.redis.timers();
+        let mut timers = self.redis.timers.views(|timer| self.key_of(timer));
         timers.iter_mut().for_each(|timer| timer.due += self.skew);
         timers
     }
@@ -449,10 +503,17 @@ impl Dialect for Rune {
 
     fn queues(&mut self, queues: &[QueueView], now: Millis) {
         self.queues.note(queues.iter().cloned(), now);
+        self.asked_at = now;
+        self.look_at_hands(now);
     }
 
     fn listening(&mut self, since: Option<Millis>) {
         self.listening_since = since;
+        if since.is_some() {
+            (self.heard_until, self.deaf_since) = (self.heard_until.max(self.asked_at), None);
+        } else {
+            self.deaf_since.get_or_insert(self.heard_until);
+        }
     }
 
     /// Everything that goes on may have lost something.
@@ -462,7 +523,7 @@ impl Dialect for Rune {
             execution.miss(gap, now);
             events.extend(execution.take_events());
         }
-        News { events }
+        self.news(events)
     }
 
     fn passed_over(&self) -> u64 {

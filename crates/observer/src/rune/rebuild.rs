@@ -1,39 +1,47 @@
 //! What happened before we came, put together from what a message carries along: under the name of each node that came
 //! before it stands what that node has made.
 
-use protocol::{Fact, Millis, NodeStarted, Payload};
-use serde_json::Value;
+use protocol::{Fact, Millis, NodeStarted};
+use serde_json::{Value, json};
 
 use super::{
     execution::Execution,
     graph::Role,
+    timers::Timer,
     track::Turn,
     wire::{Nanos, Status, WireFrame, Word, Work},
 };
 
 impl Execution {
-    /// A wait that began before we came: its message lies frozen in Redis, with the moment it rests until.
-    pub(super) fn rest_since_before(&mut self, work: &Work<'_>, now: Millis) {
-        let Some(node) = self.graph.node(&work.current_node) else { return };
-        let context: Option<Value> =
-            work.accumulated_context.and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let key = format!("${}", self.graph.nodes[node].name);
-        let output = context.as_ref().and_then(|context| context.get(&key)).cloned().map(Payload::new);
+    /// It rests by what Redis says, and nobody has heard of it. Where everything is heard it comes yet.
+    pub(super) fn rests_unheard(&self, timer: &Timer) -> bool {
+        let Some(node) = self.graph.node(timer.node_id.as_str()) else { return false };
+        let lineage = self.graph.lineage(node, &timer.frames);
+        let is_open = self.open.get(&node).is_some_and(|open| open.contains(&lineage));
+        self.is_patchy() && !self.ended && !is_open
+    }
+
+    /// The same is told now.
+    pub(super) fn rest_unheard(&mut self, id: &str, timer: &Timer, now: Millis) {
         let status = Status {
             workflow_id: String::new(),
             execution_id: String::new(),
-            node_id: work.current_node.clone(),
+            node_id: timer.node_id.to_string(),
             status: Word::Waiting,
             parameters: None,
-            output,
+            output: Some(json!({"resume_at": timer.due, "timer_id": id}).into()),
             error: None,
             executed_at: None,
             duration_ms: None,
-            lineage_stack: work.lineage_stack.clone(),
+            lineage_stack: timer.frames.clone(),
             processed_count: None,
             used_inputs: None,
         };
-        self.hear_status(status, now);
+        // It began before its moment, whatever the clocks say: its end may be told a little before ours.
+        let due = timer.due + self.skew.unwrap_or_default();
+        let heard_at = self.heard_at;
+        self.hear_status(status, now.min(due));
+        self.heard_at = self.heard_at.max(heard_at);
     }
 
     /// Puts together what happened before we came from what a message carries along.

@@ -13,6 +13,8 @@ const KEPT: usize = 200;
 /// Fields of a credential that are no secret: where it is for, and what it is called.
 const OPEN: [&str; 11] =
     ["type", "token_type", "host", "port", "field", "key", "username", "user", "email", "from", "url"];
+/// Texts inside of each other that are taken apart.
+const TEXT_IN_TEXT: usize = 8;
 /// What is left of a credential.
 const LEFT: [&str; 3] = ["id", "name", "type"];
 /// What is in the names of headers that carry secrets.
@@ -29,24 +31,28 @@ impl Secrets {
     /// Takes the credentials out of a definition and remembers what they were.
     pub fn take_from_definition(&mut self, definition: &mut Value) {
         let Some(nodes) = definition.get_mut("nodes").and_then(Value::as_array_mut) else { return };
-        for node in nodes {
+        for node in nodes.iter_mut() {
             if let Some(credentials) = node.get_mut("credentials") {
                 self.reduce(credentials);
             }
             if let Some(parameters) = node.get_mut("parameters") {
+                self.reduce_in(parameters);
+            }
+        }
+        // All of them are known now: that of a later node may stand in an earlier one.
+        for node in nodes {
+            if let Some(parameters) = node.get_mut("parameters") {
                 self.take_from_parameters(parameters);
+            }
+            if let Some(output) = node.get_mut("output") {
+                self.take_from(output);
             }
         }
     }
 
     /// Takes the credentials of tools out of the parameters of a node, and headers that hold a secret themselves.
     pub fn take_from_parameters(&mut self, parameters: &mut Value) {
-        for list in ["tools", "mcp_servers"] {
-            let Some(entries) = parameters.get_mut(list).and_then(Value::as_array_mut) else { continue };
-            for credentials in entries.iter_mut().filter_map(|entry| entry.get_mut("credentials")) {
-                self.reduce(credentials);
-            }
-        }
+        self.reduce_in(parameters);
         let headers = parameters.get_mut("headers").and_then(Value::as_object_mut);
         for (_, value) in headers.into_iter().flatten().filter(|(name, _)| is_secret_header(name)) {
             if let Value::String(text) = value
@@ -57,6 +63,15 @@ impl Secrets {
             }
         }
         self.take_from(parameters);
+    }
+
+    fn reduce_in(&mut self, parameters: &mut Value) {
+        for list in ["tools", "mcp_servers"] {
+            let Some(entries) = parameters.get_mut(list).and_then(Value::as_array_mut) else { continue };
+            for credentials in entries.iter_mut().filter_map(|entry| entry.get_mut("credentials")) {
+                self.reduce(credentials);
+            }
+        }
     }
 
     /// The parameters without what has to be taken out. Most have nothing, and stay the text they are.
@@ -76,7 +91,7 @@ impl Secrets {
             return payload;
         }
         let mut value = payload.value().clone();
-        self.walk(&mut value);
+        self.walk(&mut value, TEXT_IN_TEXT);
         Payload::new(value)
     }
 
@@ -89,16 +104,20 @@ impl Secrets {
     /// Takes out what a server, or a node, has repeated.
     pub fn take_from(&self, value: &mut Value) {
         if !self.0.is_empty() {
-            self.walk(value);
+            self.walk(value, TEXT_IN_TEXT);
         }
     }
 
-    pub fn take_from_text(&self, text: &mut String) {
+    /// True where there was one.
+    pub fn take_from_text(&self, text: &mut String) -> bool {
+        let mut found = false;
         for secret in &self.0 {
             if text.contains(secret.as_str()) {
                 *text = text.replace(secret.as_str(), "███");
+                found = true;
             }
         }
+        found
     }
 
     /// Leaves of a credential what it is called.
@@ -131,20 +150,39 @@ impl Secrets {
                     && self.0.len() < KEPT
                     && !name.is_some_and(|name| OPEN.contains(&name)) =>
             {
-                self.0.insert(text.clone());
+                // Also as it is written inside of a text, by most and by Go.
+                let written = Value::from(text.as_str()).to_string();
+                let written = written[1..written.len() - 1].to_owned();
+                let by_go = written.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
+                self.0.extend([text.clone(), written, by_go]);
             }
             Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
-    fn walk(&self, value: &mut Value) {
+    /// True where there was one. Branches travel as JSON in texts, one inside of the other, `levels` deep.
+    fn walk(&self, value: &mut Value, levels: usize) -> bool {
+        let found = |found: bool, value: &mut Value| self.walk(value, levels) | found;
         match value {
-            Value::Object(fields) => fields.values_mut().for_each(|field| self.walk(field)),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.walk(item)),
-            Value::String(text) => self.take_from_text(text),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::Object(fields) => fields.values_mut().fold(false, found),
+            Value::Array(items) => items.iter_mut().fold(false, found),
+            Value::String(text) => {
+                let mut inside = inside(text).filter(|_| levels > 0);
+                let is_inside = inside.as_mut().is_some_and(|inside| self.walk(inside, levels - 1));
+                if let Some(inside) = inside.filter(|_| is_inside) {
+                    *text = inside.to_string();
+                }
+                self.take_from_text(text) || is_inside
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
         }
     }
+}
+
+/// What a text says, where it is JSON that has texts of its own.
+fn inside(text: &str) -> Option<Value> {
+    let is_json = text.trim_start().starts_with(['{', '[']) && text.contains('"');
+    is_json.then(|| serde_json::from_str(text).ok()).flatten()
 }
 
 fn is_secret_header(name: &str) -> bool {
@@ -185,6 +223,27 @@ mod tests {
             json!({"body": {"you sent": ["key=hunter2hunter2", "api_key", "tool-secret", "plain-secret"]}});
         secrets.take_from(&mut answer);
         assert_eq!(answer, json!({"body": {"you sent": ["key=███", "api_key", "███", "███"]}}));
+    }
+
+    #[test]
+    fn a_secret_is_found_in_a_node_before_its_own_and_in_texts_inside_of_texts() {
+        let mut secrets = Secrets::default();
+        let mut definition = json!({"nodes": [
+            {"id": "a", "parameters": {"url": "http://x?key=a<b&c\"d/e"}},
+            {"id": "b", "credentials": {"values": {"value": "a<b&c\"d/e"}}}
+        ]});
+        secrets.take_from_definition(&mut definition);
+        assert_eq!(definition["nodes"][0]["parameters"]["url"], "http://x?key=███");
+        let branch = |said: &str| format!(r#"{{"$Login":{{"body":"{said}"}},"n":1}}"#);
+        let inner = branch(r#"a\u003cb\u0026c\"d\/e"#);
+        let outer = json!({"$A": {"aggregated": [inner, "null"]}}).to_string();
+        let mut used = json!({"$B": {"aggregated": [outer, "[1, \"x\"]"]}});
+        secrets.take_from(&mut used);
+        let clean = json!({"$A": {"aggregated": [branch("███"), "null"]}}).to_string();
+        assert_eq!(used, json!({"$B": {"aggregated": [clean, "[1, \"x\"]"]}}), "others stay as they are");
+        let mut cut = json!(r#"{"said":"a\u003cb\u0026c\"d/e","#);
+        secrets.take_from(&mut cut);
+        assert_eq!(cut, json!(r#"{"said":"███","#), "what is cut off cannot be taken apart");
     }
 
     #[test]

@@ -6,6 +6,8 @@ use super::{At, Said, counted, few, lasting};
 
 /// How long a message may wait in the hands of a worker that does something else.
 pub const PATIENCE: Millis = 120_000;
+/// A worker takes so many messages at once, and works on one after the other.
+const TAKEN_AT_ONCE: Millis = 10;
 /// So many nodes have begun since it was sent: its queue has moved on without it.
 pub const OVERTAKEN: u64 = 200;
 /// An item is slow when it takes so many times as long as its peers, and at least this long.
@@ -82,6 +84,10 @@ pub struct Undelivered {
     pub depth: Option<(u64, u32)>,
     /// Nodes that have begun since, in the whole cluster.
     pub overtaken: u64,
+    /// Since then no worker had anything else in hand for a while.
+    pub were_idle: bool,
+    /// The longest that a node took lately, in the whole cluster.
+    pub longest: Millis,
     pub has_dead_letters: bool,
 }
 
@@ -90,22 +96,31 @@ pub fn discarded(message: &Undelivered, now: Millis) -> Option<Finding> {
     let waits = now - message.since;
     let is_taken = matches!(message.depth, Some((0, 1..)));
     let is_passed = message.overtaken >= OVERTAKEN && !matches!(message.depth, Some((1.., _)));
-    if message.has_dead_letters || waits < PATIENCE || !(is_taken || is_passed) {
+    // Else it may wait for its turn with a worker that has taken it.
+    let had_its_turn = message.were_idle || waits >= PATIENCE + TAKEN_AT_ONCE * message.longest;
+    if message.has_dead_letters || waits < PATIENCE || !(is_taken || is_passed) || !had_its_turn {
         return None;
     }
     let at = &message.at;
     let sentence = format!(
-        "The message to {}{} was sent {} ago, is no longer in its queue, and nobody has begun with it: it was refused \
-         and is gone.",
+        "The message to {}{} was sent {} ago, is no longer in its queue, and nobody has begun with it: it was refused, \
+         and is gone unless a policy keeps such messages.",
         at.name,
         at.where_inside(),
         lasting(waits)
     );
-    let mut evidence = vec![format!("{} has no dead-letter exchange", message.queue)];
+    let mut evidence = vec![format!(
+        "Rune declares {} without a dead-letter exchange; a policy may have added one",
+        message.queue
+    )];
     if let Some((messages, consumers)) = message.depth {
         evidence.push(format!("{messages} messages and {} there", counted(consumers as usize, "consumer")));
     }
     evidence.push(format!("{} since", counted(message.overtaken as usize, "start of a node")));
+    evidence.push(match message.were_idle {
+        true => "no node ran for a while since, so no worker has it in hand".to_owned(),
+        false => format!("nodes took {} at the most lately", lasting(message.longest)),
+    });
     let advice = "Look into the log of the workers for a message that could not be decoded, such as a position \
                   that is no list. Give the queue a dead-letter exchange by a policy, and start the execution again.";
     Some(at.finding(Rule::Discarded, message.since, Said { sentence, evidence, advice }))

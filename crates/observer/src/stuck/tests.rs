@@ -186,9 +186,18 @@ fn queues_and_messages_that_nobody_takes() {
         queue: "workflow.execution".to_owned(),
         depth: Some((0, 2)),
         overtaken: 0,
+        were_idle: false,
+        longest: 0,
         has_dead_letters: false,
     };
     fires(Rule::Discarded, discarded(&gone, 180_000), &["Gather", "3 min ago", "is gone"]);
+    // A worker that has taken ten of them may be busy with the first.
+    let held = Undelivered { longest: 30_000, ..gone.clone() };
+    silent(discarded(&held, 300_000));
+    fires(Rule::Discarded, discarded(&held, 420_000), &["is gone"]);
+    fires(Rule::Discarded, discarded(&Undelivered { were_idle: true, ..held }, 180_000), &["is gone"]);
+    let evidence = discarded(&gone, 180_000).expect("it fires").evidence.join("\n");
+    assert!(evidence.contains("a policy may have added one"), "{evidence}");
     silent(discarded(&gone, 60_000));
     silent(discarded(&Undelivered { depth: Some((3, 2)), ..gone.clone() }, 180_000));
     silent(discarded(&Undelivered { depth: None, overtaken: 10, ..gone.clone() }, 180_000));
