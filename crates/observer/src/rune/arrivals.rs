@@ -87,16 +87,15 @@ impl Execution {
     /// What reaches a join is told of when the join says what it means; `None` for what was heard before. The number is
     /// how often something has ended there.
     pub(super) fn hear_arrival(&mut self, spot: &Spot, at: Nanos, word: Word) -> Option<u32> {
-        self.unqueue(spot, at);
         match word {
             Word::Running => {
-                if self.track(spot).run(at) != Turn::Old {
+                if self.take_up(spot, |track, is_sent| track.run(at, is_sent)) != Turn::Old {
                     self.mark_open(spot);
                 }
                 None
             }
             Word::Success | Word::Failed => {
-                let turn = self.track(spot).end(word, at);
+                let turn = self.take_up(spot, |track, _| track.end(word, at));
                 self.mark_closed(spot);
                 match turn {
                     Turn::Ends { visit, .. } | Turn::EndsUnbegun { visit } => Some(visit),

@@ -8,9 +8,10 @@ use crate::stuck::{self, At, Chance};
 
 use super::{
     Rune, barrier,
-    execution::{Execution, Queued},
+    execution::Execution,
     graph::Role,
     look::{Kept, Wanted},
+    sent::Queued,
     track::Open,
 };
 

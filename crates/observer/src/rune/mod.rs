@@ -17,6 +17,7 @@ mod look;
 mod outputs;
 mod rebuild;
 mod secrets;
+mod sent;
 mod track;
 mod wire;
 
