@@ -2,7 +2,7 @@
 //! that are asked for a moment later, and keys that several items share.
 
 use observer::{Dialect, rune::Rune};
-use protocol::{ExecutionPhase, NodeState, QueueView};
+use protocol::{ExecutionPhase, Finding, NodeState, QueueView, Rule};
 use runeglass_tests::rune_cluster::{
     Published, RuneCluster,
     watching::{Watching, state, watch},
@@ -17,6 +17,10 @@ fn listen(rune: &mut Rune) {
     rune.listening(Some(0));
     let name = "workflow.execution".to_owned();
     rune.queues(&[QueueView { name, messages: 0, consumers: 2, growth: 0.0 }], 0);
+}
+
+fn found(findings: &[Finding], rule: Rule) -> Vec<&Finding> {
+    findings.iter().filter(|found| found.rule == rule).collect()
 }
 
 /// Two branches that meet.
@@ -83,4 +87,24 @@ fn what_is_delivered_to_another_worker_ends_by_its_clock() {
     let mut watching = Watching::new();
     watching.hear(&messages);
     assert_eq!(watching.view().summary.phase, ExecutionPhase::Completed);
+}
+
+#[test]
+fn what_is_said_behind_the_opening_begins_no_round() {
+    let (_, watching) = watch(&fan_out(), items(3), |cluster| {
+        cluster.faults.slow_to_say.insert(("a".to_owned(), Some(0)), 40);
+    });
+    let view = watching.view();
+    assert_eq!(view.summary.phase, ExecutionPhase::Completed);
+    assert_eq!((state(&view, "a"), view.nodes["a"].counts.success), (NodeState::Success, 1));
+    let findings = watching.findings(10_000);
+    assert_eq!(found(&findings, Rule::BarrierCannotOpen).len(), 0, "{findings:?}");
+    assert_eq!(found(&findings, Rule::CountedTwice).len(), 0, "{findings:?}");
+
+    let (_, watching) = watch(&both("wait_for_all"), json!({}), |cluster| {
+        cluster.answer("http://slow", 20, Ok(json!(1)));
+        cluster.faults.slow_to_say.insert(("m".to_owned(), None), 60);
+    });
+    assert_eq!(watching.view().summary.phase, ExecutionPhase::Completed);
+    assert_eq!(found(&watching.findings(10_000), Rule::BarrierCannotOpen).len(), 0);
 }

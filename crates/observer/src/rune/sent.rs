@@ -28,6 +28,7 @@ impl Execution {
     /// Messages are on their way, unless what they lead to was heard before.
     pub(super) fn follow(&mut self, taken: &[usize], lineage: &Lineage, at: Nanos) {
         for &edge in taken {
+            self.note_sent_along(edge, lineage);
             let spot = (self.graph.edges[edge].to, lineage.clone());
             let track = self.tracks.get_mut(&spot).filter(|track| track.unsent > 0 && track.is_after(at));
             let is_known = track.map(|track| track.unsent -= 1).is_some();
