@@ -2,11 +2,11 @@
 //! that are asked for a moment later, and keys that several items share.
 
 use observer::{Dialect, rune::Rune};
-use protocol::{ExecutionPhase, Finding, NodeState, QueueView, Rule};
+use protocol::{BarrierView, ExecutionPhase, Finding, NodeState, QueueView, Rule};
 use runeglass_tests::rune_cluster::{
-    Published, RuneCluster,
+    Kept, Keys, Published, RuneCluster, hear,
     watching::{Watching, state, watch},
-    workflows::{condition, fan_out, http, items, log, merge, trigger, workflow},
+    workflows::{condition, fan_out, http, items, log, merge, trigger, wait, workflow},
 };
 use serde_json::{Value, json};
 
@@ -21,6 +21,10 @@ fn listen(rune: &mut Rune) {
 
 fn found(findings: &[Finding], rule: Rule) -> Vec<&Finding> {
     findings.iter().filter(|found| found.rule == rule).collect()
+}
+
+fn look_through(rune: &Rune, node: &str) -> BarrierView {
+    rune.barrier(&"x".into(), &node.into()).expect("a join")
 }
 
 /// Two branches that meet.
@@ -107,4 +111,156 @@ fn what_is_said_behind_the_opening_begins_no_round() {
     });
     assert_eq!(watching.view().summary.phase, ExecutionPhase::Completed);
     assert_eq!(found(&watching.findings(10_000), Rule::BarrierCannotOpen).len(), 0);
+}
+
+#[test]
+fn a_merge_in_a_circle_waits_anew_each_time() {
+    let nodes = vec![
+        trigger(),
+        log("fork"),
+        log("left"),
+        http("right", "http://right"),
+        merge("m", "wait_for_all"),
+        condition("c", "$trigger.n > 5", "fork", "end"),
+        log("end"),
+    ];
+    let circle = workflow(nodes, "start>fork fork>left fork>right left>m right>m m>c c>fork c>end");
+    let mut cluster = RuneCluster::new();
+    cluster.start("x", &circle, Some(json!({"n": 9})));
+    cluster.run_for(100);
+    cluster.answer("http://right", 10 * MINUTE, Ok(json!(1)));
+    cluster.run_for(10_000);
+    let mut watching = Watching::new();
+    watching.catch_up(&cluster);
+    assert!(watching.view().nodes["m"].counts.success > 2);
+    assert_eq!(watching.rules(10_000), [], "its left branch is here, and the right one runs");
+    let place = &look_through(&watching.rune, "m").places[0];
+    assert_eq!((place.arrived, place.missing.len()), (1, 1));
+    assert_eq!(place.missing[0].at().state, NodeState::Running);
+}
+
+#[tokio::test]
+async fn a_message_that_waits_in_front_of_a_merge_is_not_lost() {
+    let mut kept = Kept::start().await;
+    for is_delivered_again in [false, true] {
+        let mut cluster = RuneCluster::new();
+        cluster.faults.held_up.insert(("slow".to_owned(), "m".to_owned()), 10 * MINUTE);
+        if is_delivered_again {
+            cluster.faults.redelivered.insert(("m".to_owned(), None));
+        }
+        cluster.start("x", &both("wait_for_all"), None);
+        cluster.run_for(10_000);
+        let now = cluster.now_millis();
+        let mut rune = Rune::new("test");
+        rune.listening(Some(0));
+        hear(&mut rune, cluster.published());
+        assert_eq!(rune.findings(now), []);
+        kept.hold(&cluster.keys).await;
+        kept.look(&mut rune, now).await;
+        assert_eq!(rune.findings(now + MINUTE), []);
+        let barrier = look_through(&rune, "m");
+        let [missing] = &barrier.places[0].missing[..] else { panic!("{barrier:?}") };
+        let at = missing.at();
+        assert_eq!((at.node_id.as_ref().map(|id| id.as_str()), at.state), (Some("m"), NodeState::Queued));
+        assert!(!barrier.verdict.as_ref().expect("a sentence").contains("no longer"), "{barrier:?}");
+        let heard = cluster.published().len();
+        cluster.run();
+        hear(&mut rune, &cluster.published()[heard..]);
+        assert_eq!(rune.findings(cluster.now_millis()), []);
+    }
+}
+
+#[test]
+fn two_edges_from_one_node_are_one_arrival() {
+    let mut twice = both("wait_for_all");
+    let edges = twice["edges"].as_array_mut().expect("edges");
+    edges.push(json!({"id": "fast-m-again", "src": "fast", "dst": "m"}));
+    let (_, watching) = watch(&twice, json!({}), |_| {});
+    let findings = watching.findings(10_000);
+    let hangs = found(&findings, Rule::BarrierCannotOpen);
+    assert!(hangs[0].sentence.contains("has 2 of 3") && hangs[0].sentence.contains("from Fast"), "{hangs:?}");
+}
+
+#[test]
+fn a_count_that_is_asked_for_later_is_no_arrival_that_came_twice() {
+    let mut cluster = RuneCluster::new();
+    cluster.answer("http://shop/3", MINUTE, Ok(json!("late")));
+    cluster.faults.slow_to_say.insert(("a".to_owned(), Some(0)), 40);
+    cluster.faults.slow_to_say.insert(("a".to_owned(), Some(1)), 10);
+    cluster.start("x", &fan_out(), Some(items(4)));
+    let mut watching = Watching::new();
+    for milli in 0..100 {
+        cluster.run_for(1);
+        watching.catch_up(&cluster);
+        let findings = watching.findings(0);
+        assert_eq!(findings, [], "{milli} ms");
+        if state(&watching.view(), "a") == NodeState::WaitingBarrier {
+            let verdict = look_through(&watching.rune, "a").verdict.expect("a sentence");
+            assert!(!verdict.contains("twice"), "{verdict}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_redis_counts_is_compared_with_how_many_it_has() {
+    let mut kept = Kept::start().await;
+    let twice = |rune: &Rune, now: i64| found(&rune.findings(now), Rule::CountedTwice).len();
+    let mut keys = Keys::default();
+    keys.expect("many", "s", 6_000);
+    (0..5_001).for_each(|index| drop(keys.gather("many", "s", index, "{}".to_owned())));
+    let mut rune = Rune::new("test");
+    for second in 0..10 {
+        kept.hold(&keys).await;
+        kept.look(&mut rune, second * 1_000).await;
+    }
+    assert_eq!(twice(&rune, 10_000), 0);
+    keys.gather("many", "s", 7, "{}".to_owned());
+    kept.hold(&keys).await;
+    kept.look(&mut rune, 11_000).await;
+    let findings = rune.findings(11_000);
+    let found = found(&findings, Rule::CountedTwice);
+    assert!(found[0].sentence.contains("5002 arrivals of 5001 different items"), "{findings:?}");
+    // It has opened between two questions, and a count is all that is left.
+    let mut opened = Keys::default();
+    opened.gather("many", "s", 0, "{}".to_owned());
+    opened.0.remove("exec:many:split:s:results");
+    kept.hold(&opened).await;
+    kept.look(&mut rune, 12_000).await;
+    assert_eq!(twice(&rune, 12_000), 0);
+}
+
+#[test]
+fn the_winner_of_a_race_is_named() {
+    let (_, watching) = watch(&both("wait_for_any"), json!({}), |cluster| {
+        cluster.answer("http://slow", 500, Ok(json!(1)));
+    });
+    let barrier = look_through(&watching.rune, "m");
+    assert_eq!(barrier.verdict.as_deref(), Some("It has opened: Fast was first."));
+    let progress = watching.view().nodes["m"].progress.expect("it has opened");
+    assert_eq!((progress.arrived, progress.expected), (1, 1));
+}
+
+#[tokio::test]
+async fn a_winner_that_came_behind_a_wait_has_no_name() {
+    let mut kept = Kept::start().await;
+    let nodes = vec![
+        trigger(),
+        log("fork"),
+        wait("rest", 1),
+        http("slow", "http://slow"),
+        merge("m", "wait_for_any"),
+        log("end"),
+    ];
+    let race = workflow(nodes, "start>fork fork>rest fork>slow rest>m slow>m m>end");
+    let (cluster, mut watching) =
+        watch(&race, json!({}), |cluster| cluster.answer("http://slow", 9_000, Ok(json!(1))));
+    kept.hold(&cluster.keys).await;
+    kept.look(&mut watching.rune, cluster.now_millis()).await;
+    let barrier = look_through(&watching.rune, "m");
+    assert_eq!(barrier.winner, None);
+    assert!(barrier.verdict.as_ref().expect("a sentence").contains("not said who was first"), "{barrier:?}");
+    let view = watching.view();
+    let progress = view.nodes["m"].progress.expect("it has opened");
+    assert_eq!((progress.arrived, progress.expected), (1, 1));
+    assert_eq!(view.summary.phase, ExecutionPhase::Completed);
 }
