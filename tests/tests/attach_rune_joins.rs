@@ -6,7 +6,7 @@ use protocol::{BarrierView, ExecutionPhase, Finding, NodeState, QueueView, Rule}
 use runeglass_tests::rune_cluster::{
     Kept, Keys, Published, RuneCluster, hear,
     watching::{Watching, state, watch},
-    workflows::{condition, fan_out, http, items, log, merge, trigger, wait, workflow},
+    workflows::{condition, fan_out, gather, http, items, log, merge, split, trigger, wait, workflow},
 };
 use serde_json::{Value, json};
 
@@ -227,6 +227,102 @@ async fn what_redis_counts_is_compared_with_how_many_it_has() {
     kept.hold(&opened).await;
     kept.look(&mut rune, 12_000).await;
     assert_eq!(twice(&rune, 12_000), 0);
+}
+
+/// A merge inside of a fan-out, whose keys say nothing of the item.
+fn merge_in_a_fan_out() -> Value {
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger.items"),
+        http("a", "http://a/$item.id"),
+        http("b", "http://b/$item.id"),
+        merge("m", "wait_for_all"),
+        log("end"),
+    ];
+    workflow(nodes, "start>s s>a s>b a>m b>m m>end")
+}
+
+#[test]
+fn items_that_share_a_merge_are_mixed_and_some_never_go_on() {
+    let (_, watching) = watch(&merge_in_a_fan_out(), items(3), |cluster| {
+        (0..3).for_each(|id| cluster.answer(&format!("http://b/{id}"), 500 + 100 * id, Ok(json!(1))));
+    });
+    assert_eq!(watching.view().summary.phase, ExecutionPhase::Running);
+    let findings = watching.findings(10_000);
+    let hangs = found(&findings, Rule::BarrierCannotOpen);
+    assert_eq!(hangs.len(), 2, "{findings:?}");
+    assert!(hangs[0].sentence.contains("M at s=1 has 1 of 2 and can no longer open"), "{hangs:?}");
+    assert!(hangs[0].sentence.contains("taken for another item"), "{hangs:?}");
+    let shared = found(&findings, Rule::SharedCounter);
+    assert!(shared[0].evidence.iter().any(|line| line.contains("exec:x:node:m:barrier:arrivals")));
+    let verdict = look_through(&watching.rune, "m").verdict.expect("a sentence");
+    assert!(verdict.contains("can no longer open"), "{verdict}");
+}
+
+#[test]
+fn items_that_take_each_others_branches_share_a_merge() {
+    // A of item 0 meets B of item 1, and the other way round: each goes on, with what is not its own.
+    let (_, watching) = watch(&merge_in_a_fan_out(), items(2), |cluster| {
+        for (url, takes) in [("a/0", 10), ("b/1", 100), ("a/1", 200), ("b/0", 300)] {
+            cluster.answer(&format!("http://{url}"), takes, Ok(json!(1)));
+        }
+    });
+    assert_eq!(watching.view().summary.phase, ExecutionPhase::Completed);
+    let findings = watching.findings(10_000);
+    assert_eq!(found(&findings, Rule::SharedCounter).len(), 1, "{findings:?}");
+    assert_eq!(found(&findings, Rule::BarrierCannotOpen).len(), 0, "{findings:?}");
+}
+
+#[test]
+fn items_that_reach_a_merge_one_after_the_other_share_nothing() {
+    let mut cluster = RuneCluster::new();
+    for (url, takes) in [("a/1", 3_000), ("b/1", 4_000), ("a/2", 9_000), ("b/2", 8_000)] {
+        cluster.answer(&format!("http://{url}"), takes, Ok(json!(1)));
+    }
+    cluster.start("x", &merge_in_a_fan_out(), Some(items(3)));
+    let mut watching = Watching::new();
+    for _ in 0..100 {
+        cluster.run_for(100);
+        let findings = watching.catch_up(&cluster).findings(0);
+        let wrong = |found: &Finding| matches!(found.rule, Rule::SharedCounter | Rule::BarrierCannotOpen);
+        assert!(!findings.iter().any(wrong), "{findings:?}");
+    }
+    assert_eq!(watching.view().summary.phase, ExecutionPhase::Completed);
+}
+
+/// Fan-outs inside of a fan-out, each begun when its row is there.
+fn nested() -> Value {
+    let nodes = vec![
+        trigger(),
+        split("o", "$trigger.rows"),
+        http("row", "http://row/$item.id"),
+        split("i", "$item.of"),
+        log("work"),
+        gather("inner"),
+        log("end"),
+    ];
+    workflow(nodes, "start>o o>row row>i i>work work>inner inner>end")
+}
+
+#[test]
+fn nested_splits_that_run_one_after_the_other_share_nothing() {
+    let rows = json!({"rows": [{"id": 0, "of": [1, 2]}, {"id": 1, "of": [3, 4, 5]}]});
+    let shared = |takes: i64| {
+        let (_, watching) = watch(&nested(), rows.clone(), |cluster| {
+            cluster.faults.clocks.insert("inner".to_owned(), 500);
+            cluster.answer("http://row/1", takes, Ok(json!(1)));
+        });
+        found(&watching.findings(10_000), Rule::SharedCounter).len()
+    };
+    assert_eq!((shared(100), shared(5)), (0, 1));
+}
+
+#[test]
+fn an_empty_split_inside_of_another_uses_no_counter() {
+    let rows = json!({"rows": [{"id": 0, "of": [1, 2]}, {"id": 1, "of": []}]});
+    let (_, watching) = watch(&nested(), rows, |_| {});
+    assert_eq!(watching.view().summary.phase, ExecutionPhase::Completed);
+    assert_eq!(found(&watching.findings(10_000), Rule::SharedCounter).len(), 0);
 }
 
 #[test]

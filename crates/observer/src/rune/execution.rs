@@ -96,6 +96,8 @@ pub struct Execution {
 pub struct FanOut {
     pub total: u32,
     pub at: Nanos,
+    /// The number of what was told last.
+    pub told_as: u64,
     /// What its items look like, to know one when it comes again.
     pub(super) looks: Vec<u64>,
 }
@@ -396,7 +398,8 @@ impl Execution {
         let looks: Vec<u64> = items.value().as_array().into_iter().flatten().map(look_of).collect();
         let total = looks.len() as u32;
         self.items += looks.len();
-        let before = self.fan_outs.insert((node, lineage.clone()), FanOut { total, at, looks });
+        let before =
+            self.fan_outs.insert((node, lineage.clone()), FanOut { total, at, told_as: self.seq, looks });
         self.items -= before.map_or(0, |before| before.looks.len());
         if !follows || total as usize * taken.len() > TRACKS {
             return;

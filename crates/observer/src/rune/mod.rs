@@ -18,6 +18,7 @@ mod outputs;
 mod rebuild;
 mod secrets;
 mod sent;
+mod shared;
 mod track;
 mod wire;
 

@@ -5,7 +5,7 @@ use protocol::{Finding, LineageKey, Millis, Rule, iso8601};
 use super::{At, PATIENCE, Said, counted, few, lasting};
 
 /// What was heard of a branch may be a moment behind what a join knows.
-const GRACE: Millis = 2_000;
+pub const GRACE: Millis = 2_000;
 /// What was seen to run may run on in silence for so long, where its end may have gone by unseen.
 const LONG_SILENCE: Millis = 600_000;
 
@@ -164,7 +164,7 @@ pub struct Counter {
     pub since: Millis,
     /// Its name.
     pub counter: String,
-    /// The keys at which a fan-out uses it at the same time, with its number of items.
+    /// The keys at which it is used at the same time, each with what is expected there.
     pub users: Vec<(LineageKey, u32)>,
 }
 
@@ -188,5 +188,24 @@ pub fn shared_counter(counter: &Counter) -> Option<Finding> {
     evidence.extend(users.iter().take(20).map(|(key, total)| format!("{key}: {total} items")));
     let advice = "Do not trust what comes out of this fan-out. Flatten the data so that one split is enough, or \
                   run the inner part as a workflow of its own.";
+    Some(at.finding(Rule::SharedCounter, counter.since, Said { sentence, evidence, advice }))
+}
+
+/// Items that wait at one merge, which cannot tell their branches apart.
+pub fn shared_arrivals(counter: &Counter) -> Option<Finding> {
+    let Counter { at, users, .. } = counter;
+    if users.len() < 2 {
+        return None;
+    }
+    let sentence = format!(
+        "{} joins the branches of {} items at once and keeps one set for all of them: it opens with branches of \
+         different items, and some never go on.",
+        at.name,
+        users.len()
+    );
+    let mut evidence = vec![format!("{} has no part that tells the items apart", counter.counter)];
+    evidence.extend(users.iter().take(20).map(|(key, expected)| format!("{key}: {expected} expected")));
+    let advice = "Do not trust what comes out of this join. Put it behind the fan-out, or run what is inside of the \
+                  fan-out as a workflow of its own.";
     Some(at.finding(Rule::SharedCounter, counter.since, Said { sentence, evidence, advice }))
 }

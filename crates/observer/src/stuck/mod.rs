@@ -9,8 +9,8 @@ mod timers;
 use protocol::{ExecutionId, Finding, LineageKey, Millis, NodeId, Rule};
 
 pub use barriers::{
-    Barrier, Chance, Counter, Doubt, MissingPart, Standing, barrier_cannot_open, counted_twice,
-    shared_counter,
+    Barrier, Chance, Counter, Doubt, GRACE, MissingPart, Standing, barrier_cannot_open, counted_twice,
+    shared_arrivals, shared_counter,
 };
 pub use flow::{
     Completions, Item, OVERTAKEN, PATIENCE, SLOW, Undelivered, discarded, early_completion,

@@ -97,7 +97,10 @@ fn fan_outs_that_share_a_counter() {
     let users = users.into_iter().map(|(text, total)| (key(&text), total)).collect();
     let shared = Counter { at: at(), since: 5, counter: "exec:e1:split:n1:count".to_owned(), users };
     fires(Rule::SharedCounter, shared_counter(&shared), &["2 times", "one counter"]);
-    silent(shared_counter(&Counter { users: shared.users[..1].to_vec(), ..shared }));
+    fires(Rule::SharedCounter, shared_arrivals(&shared), &["2 items", "one set"]);
+    let alone = Counter { users: shared.users[..1].to_vec(), ..shared };
+    silent(shared_counter(&alone));
+    silent(shared_arrivals(&alone));
 }
 
 fn completions(said: &[&str]) -> Completions {
