@@ -181,7 +181,7 @@ impl Execution {
             self.rebuild_where_unknown(from, work, heard);
             self.note_sent(from, node, &reached);
         }
-        self.note_message((node, reached), heard, begun);
+        self.note_message((node, reached), !work.is_worker_initiated, heard, begun);
     }
 
     pub fn hear_status(&mut self, mut status: Status, heard: Millis) {

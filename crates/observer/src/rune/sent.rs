@@ -39,12 +39,13 @@ impl Execution {
         }
     }
 
-    /// A message itself was heard.
-    pub(super) fn note_message(&mut self, spot: Spot, heard: Millis, begun: u64) {
+    /// A message itself was heard. The first one comes from the master, which says nothing else of it.
+    pub(super) fn note_message(&mut self, spot: Spot, is_first: bool, heard: Millis, begun: u64) {
         let is_known = self.tracks.get(&spot).is_some_and(|track| track.visits > 0);
         let queued = if is_known { self.queued.get_mut(&spot) } else { self.queue(spot, heard) };
         if let Some(queued) = queued {
             (queued.heard, queued.begun_before) = (true, begun);
+            queued.expected = queued.expected.max(u32::from(is_first));
         }
     }
 
@@ -62,12 +63,15 @@ impl Execution {
     /// Something was heard of a place. Where that is news, somebody has taken up what was under way to it.
     pub(super) fn take_up<T>(&mut self, spot: &Spot, hear: impl FnOnce(&mut Track, bool) -> T) -> T {
         let is_sent = self.queued.contains_key(spot);
+        let is_join = self.graph.nodes[spot.0].role.is_join();
         let track = self.tracks.entry(spot.clone()).or_default();
         let before = track.taken_up();
         let turn = hear(track, is_sent);
         if track.taken_up() > before {
+            // Begun again before it was over: delivered again, and not sent again.
+            let is_again = !is_join && track.open.is_some_and(|open| open.attempt > 1);
             let Some(queued) = self.queued.get_mut(spot) else {
-                track.unsent += 1;
+                track.unsent += u32::from(!is_again);
                 return turn;
             };
             (queued.taken, queued.since) = (queued.taken + 1, queued.latest);
