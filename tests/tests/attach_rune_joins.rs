@@ -360,3 +360,30 @@ async fn a_winner_that_came_behind_a_wait_has_no_name() {
     assert_eq!((progress.arrived, progress.expected), (1, 1));
     assert_eq!(view.summary.phase, ExecutionPhase::Completed);
 }
+
+#[test]
+fn of_an_execution_that_is_too_large_nothing_is_said_to_be_lost() {
+    let mut cluster = RuneCluster::new();
+    cluster.answer("http://shop/1", 10 * MINUTE, Ok(json!("late")));
+    cluster.start("x", &fan_out(), Some(items(2)));
+    cluster.run_for(1_000);
+    // The same with more items than anybody can keep.
+    const MANY: usize = 200_001;
+    let grow = |message: &Published| {
+        let mut body = message.json();
+        if body["output"].get("_split_items").is_some() {
+            body["output"]["_split_items"] = json!(vec![0; MANY]);
+        }
+        for frame in body["lineage_stack"].as_array_mut().into_iter().flatten() {
+            frame["total_items"] = json!(MANY);
+        }
+        Published { body: body.to_string(), ..message.clone() }
+    };
+    let messages: Vec<Published> = cluster.published().iter().map(grow).collect();
+    let mut watching = Watching::new();
+    listen(&mut watching.rune);
+    watching.hear(&messages);
+    assert_eq!(watching.rune.findings(cluster.now_millis() + 10_000), []);
+    let verdict = look_through(&watching.rune, "a").verdict.expect("a sentence");
+    assert!(!verdict.contains("no longer open"), "{verdict}");
+}

@@ -255,14 +255,14 @@ impl Execution {
         self.tell(now, Fact::Missed(gap.clone()));
     }
 
-    /// Not everything of it was heard.
+    /// Not everything of it was heard, or kept.
     pub fn is_patchy(&self) -> bool {
-        self.joined_late || self.missed_until.is_some()
+        self.joined_late || self.missed_until.is_some() || self.let_go > 0
     }
 
     /// Something may have gone by unseen since a moment.
     pub fn missed_since(&self, moment: Millis) -> bool {
-        self.missed_until.is_some_and(|until| until >= moment)
+        self.missed_until.is_some_and(|until| until >= moment) || self.let_go > 0
     }
 
     /// Nobody follows it any more.
@@ -401,7 +401,12 @@ impl Execution {
         let before =
             self.fan_outs.insert((node, lineage.clone()), FanOut { total, at, told_as: self.seq, looks });
         self.items -= before.map_or(0, |before| before.looks.len());
-        if !follows || total as usize * taken.len() > TRACKS {
+        if !follows {
+            return;
+        }
+        let messages = total as usize * taken.len();
+        if messages > TRACKS {
+            self.let_go += messages as u64;
             return;
         }
         let split = self.graph.nodes[node].id.clone();
