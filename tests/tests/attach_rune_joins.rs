@@ -6,7 +6,9 @@ use protocol::{BarrierView, ExecutionPhase, Finding, NodeState, QueueView, Rule}
 use runeglass_tests::rune_cluster::{
     Kept, Keys, Published, RuneCluster, hear,
     watching::{Watching, state, watch},
-    workflows::{condition, fan_out, gather, http, items, log, merge, split, trigger, wait, workflow},
+    workflows::{
+        condition, fan_out, gather, http, items, log, merge, on_error, split, trigger, wait, workflow,
+    },
 };
 use serde_json::{Value, json};
 
@@ -323,6 +325,93 @@ fn an_empty_split_inside_of_another_uses_no_counter() {
     let (_, watching) = watch(&nested(), rows, |_| {});
     assert_eq!(watching.view().summary.phase, ExecutionPhase::Completed);
     assert_eq!(found(&watching.findings(10_000), Rule::SharedCounter).len(), 0);
+}
+
+/// A leaf whose failure is ignored.
+fn ignored_leaf() -> Value {
+    let nodes = vec![trigger(), log("a"), on_error(http("mail", "http://mail"), "ignore", "")];
+    workflow(nodes, "start>a a>mail")
+}
+
+#[test]
+fn a_run_that_simply_stops_is_told() {
+    let refuse = |cluster: &mut RuneCluster| cluster.answer("http://mail", 5, Err("refused"));
+    let (_, mut watching) = watch(&ignored_leaf(), json!({}), refuse);
+    assert_eq!(watching.rules(3 * MINUTE), [], "nobody is connected");
+    listen(&mut watching.rune);
+    assert_eq!(watching.rules(MINUTE), [], "something may come yet");
+    let findings = watching.findings(3 * MINUTE);
+    let [stopped] = &findings[..] else { panic!("{findings:?}") };
+    assert_eq!(stopped.rule, Rule::NoEnd);
+    assert!(stopped.sentence.contains("Mail") && stopped.sentence.contains("3 min"), "{}", stopped.sentence);
+    assert_eq!(stopped.node_id.as_ref().map(|id| id.as_str()), Some("mail"));
+
+    // What was not heard may have been the end.
+    let now = stopped.since;
+    let gap = protocol::Gap { from: now, until: Some(now), dropped: 1, why: "too fast".to_owned() };
+    watching.rune.missed(&gap, now);
+    assert_eq!(watching.rules(30 * MINUTE), []);
+
+    let (_, mut watching) = watch(&ignored_leaf(), json!({}), |_| {});
+    listen(&mut watching.rune);
+    assert_eq!(watching.rules(30 * MINUTE), [], "it went well and has ended");
+
+    let rests = workflow(vec![trigger(), wait("rest", 86_400), log("end")], "start>rest rest>end");
+    let mut cluster = RuneCluster::new();
+    cluster.start("x", &rests, None);
+    cluster.run_for(1_000);
+    let mut watching = Watching::new();
+    listen(&mut watching.catch_up(&cluster).rune);
+    assert_eq!(watching.rules(30 * MINUTE), [], "it rests");
+}
+
+#[test]
+fn a_race_that_is_run_again_ends_nowhere() {
+    let nodes = vec![
+        trigger(),
+        log("a"),
+        merge("m", "wait_for_any"),
+        condition("c", "$trigger.n > 5", "a", "end"),
+        log("end"),
+    ];
+    let circle = workflow(nodes, "start>a a>m m>c c>a c>end");
+    let (_, mut watching) = watch(&circle, json!({"n": 9}), |_| {});
+    listen(&mut watching.rune);
+    let findings = watching.findings(3 * MINUTE);
+    let [stopped] = &findings[..] else { panic!("{findings:?}") };
+    assert_eq!(stopped.rule, Rule::NoEnd);
+    assert!(stopped.sentence.contains("M"), "{}", stopped.sentence);
+}
+
+#[tokio::test]
+async fn a_race_whose_winner_has_died_never_opens() {
+    let mut kept = Kept::start().await;
+    let mut cluster = RuneCluster::new();
+    cluster.faults.lost_winners.insert("m".to_owned());
+    cluster.start("x", &both("wait_for_any"), None);
+    cluster.run();
+    let now = cluster.now_millis();
+    let mut rune = Rune::new("test");
+    listen(&mut rune);
+    hear(&mut rune, cluster.published());
+    kept.hold(&cluster.keys).await;
+    kept.look(&mut rune, now).await;
+    assert_eq!(rune.findings(now + MINUTE), []);
+    let findings = rune.findings(now + 3 * MINUTE);
+    let [stuck] = &findings[..] else { panic!("{findings:?}") };
+    assert_eq!(stuck.rule, Rule::BarrierCannotOpen);
+    assert!(stuck.evidence.contains(&"exec:x:node:m:lock is fast".to_owned()), "{stuck:?}");
+    let barrier = look_through(&rune, "m");
+    assert_eq!(barrier.winner.as_ref().map(|id| id.as_str()), Some("fast"));
+    assert!(barrier.verdict.expect("a sentence").contains("Fast"));
+
+    // One who was too late is heard of before the winner.
+    let (_, mut watching) = watch(&both("wait_for_any"), json!({}), |cluster| {
+        cluster.answer("http://slow", 20, Ok(json!(1)));
+        cluster.faults.slow_to_say.insert(("m".to_owned(), None), 60);
+    });
+    listen(&mut watching.rune);
+    assert_eq!(found(&watching.findings(3 * MINUTE), Rule::BarrierCannotOpen).len(), 0);
 }
 
 #[test]

@@ -38,6 +38,7 @@ impl Rune {
         findings.extend(shared::of_splits(execution));
         findings.extend(shared::of_merges(execution, now));
         findings.extend(of_completions(execution));
+        findings.extend(self.of_silence(execution, now));
         findings.extend(self.of_messages(execution, now));
         findings.extend(of_items(execution, now));
         findings
@@ -102,7 +103,7 @@ pub(super) fn at(execution: &Execution, node: usize, key: LineageKey) -> At {
 }
 
 /// What Redis says, key by key.
-fn keys(wanted: &Wanted, kept: &Kept) -> Vec<String> {
+pub(super) fn keys(wanted: &Wanted, kept: &Kept) -> Vec<String> {
     let prefix = wanted.prefix();
     let mut said = Vec::new();
     said.extend(kept.expected.map(|expected| format!("{prefix}:expected is {expected}")));

@@ -19,6 +19,7 @@ mod rebuild;
 mod secrets;
 mod sent;
 mod shared;
+mod silence;
 mod track;
 mod wire;
 

@@ -209,3 +209,45 @@ pub fn shared_arrivals(counter: &Counter) -> Option<Finding> {
                   fan-out as a workflow of its own.";
     Some(at.finding(Rule::SharedCounter, counter.since, Said { sentence, evidence, advice }))
 }
+
+/// A join that takes the first, and has not opened for anybody.
+#[derive(Clone, Debug, Default)]
+pub struct Race {
+    pub at: At,
+    /// When it was heard of last.
+    pub since: Millis,
+    /// What has come and was told that another was first.
+    pub ignored: u32,
+    /// Something is on its way there.
+    pub is_under_way: bool,
+    /// It has opened at another key.
+    pub has_other_won: bool,
+    pub evidence: Vec<String>,
+}
+
+/// Whoever was first has the lock and did not go on: everybody after it is ignored.
+pub fn race_cannot_open(race: &Race, now: Millis) -> Option<Finding> {
+    let Race { at, since, ignored, .. } = race;
+    if *ignored == 0 || race.is_under_way || now - since < PATIENCE {
+        return None;
+    }
+    let why = match race.has_other_won {
+        true => "its one lock was taken for another item",
+        false => "whoever was first has its lock and did not go on",
+    };
+    let sentence = format!(
+        "{}{} can no longer open: {why}, and {} since.",
+        at.name,
+        at.where_inside(),
+        match ignored {
+            1 => "1 arrival was ignored".to_owned(),
+            many => format!("{many} arrivals were ignored"),
+        }
+    );
+    let mut evidence = race.evidence.clone();
+    evidence.push(format!("it was heard of last at {}", iso8601(*since)));
+    let advice = "Start the execution again: the lock stays for a day, and nobody looks whose it is. Look at the \
+                  worker that was restarted or lost its connection at that time; inside of a fan-out, put the join \
+                  behind it.";
+    Some(at.finding(Rule::BarrierCannotOpen, *since, Said { sentence, evidence, advice }))
+}

@@ -124,6 +124,28 @@ fn an_end_that_is_announced_again_or_too_early() {
 }
 
 #[test]
+fn an_execution_that_stops_without_an_end() {
+    let ends = vec!["Mail failed, which is ignored, and leads nowhere".to_owned()];
+    let stopped = Silence { at: at(), since: 1_000, is_under_way: false, is_announced: false, ends };
+    fires(Rule::NoEnd, no_end(&stopped, 181_000), &["for 3 min", "no end was announced: Mail failed"]);
+    silent(no_end(&stopped, 120_000));
+    silent(no_end(&Silence { is_under_way: true, ..stopped.clone() }, 181_000));
+    silent(no_end(&Silence { is_announced: true, ..stopped }, 181_000));
+}
+
+#[test]
+fn a_race_that_nobody_wins() {
+    let race = Race { at: at(), since: 1_000, ignored: 2, ..Race::default() };
+    let words = ["whoever was first has its lock", "2 arrivals were ignored"];
+    fires(Rule::BarrierCannotOpen, race_cannot_open(&race, 181_000), &words);
+    let other = Race { has_other_won: true, ignored: 1, ..race.clone() };
+    fires(Rule::BarrierCannotOpen, race_cannot_open(&other, 181_000), &["for another item", "1 arrival was"]);
+    silent(race_cannot_open(&race, 60_000));
+    silent(race_cannot_open(&Race { ignored: 0, ..race.clone() }, 181_000));
+    silent(race_cannot_open(&Race { is_under_way: true, ..race }, 181_000));
+}
+
+#[test]
 fn timers_that_do_not_go_on() {
     let resting =
         Resting { at: at(), timer: "t".to_owned(), due: 10_000, has_timer: true, alone_since: None };
