@@ -189,6 +189,8 @@ pub enum Rule {
     Parked,
     /// An item takes much longer than the others.
     SlowItem,
+    /// Nothing is under way any more, and nobody has said that it is over.
+    NoEnd,
 }
 
 /// Something that is wrong, where, and what can be done.

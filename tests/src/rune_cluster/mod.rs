@@ -58,6 +58,16 @@ pub struct Faults {
     pub lost_resumes: bool,
     /// No worker polls for timers.
     pub no_scheduler: bool,
+    /// The clock of the worker that has a node in hand goes before by so many milliseconds. By node.
+    pub clocks: BTreeMap<String, i64>,
+    /// A message waits so many milliseconds longer for a worker: others are before it. By the node it comes from and
+    /// the one it goes to.
+    pub held_up: BTreeMap<(String, String), i64>,
+    /// Between what a worker has done in Redis and what it says of it pass so many milliseconds. By node and item, once
+    /// each.
+    pub slow_to_say: BTreeMap<(String, Option<u32>), i64>,
+    /// The worker dies once it has the lock of a race: the message comes again. By node, once each.
+    pub lost_winners: BTreeSet<String>,
 }
 
 /// How the world outside answers a url: how long it takes, and what comes of it.
@@ -78,6 +88,8 @@ pub struct RuneCluster {
 enum Action {
     Deliver(Box<Message>),
     Finish(Box<Message>),
+    /// Says what came of a node.
+    Say(Box<(Message, work::Outcome)>),
     /// The message of a timer that was claimed.
     Resume(Box<Message>),
     Poll,
@@ -163,6 +175,7 @@ impl RuneCluster {
             match self.actions.remove(&number) {
                 Some(Action::Deliver(message)) => self.deliver(*message),
                 Some(Action::Finish(message)) => self.finish(*message),
+                Some(Action::Say(said)) => self.say(said.0, said.1),
                 Some(Action::Resume(message)) => self.resume(*message),
                 Some(Action::Poll) => self.poll(),
                 None => {}
@@ -191,10 +204,17 @@ impl RuneCluster {
     /// To the queue of the workers, and to whoever listens.
     fn send(&mut self, message: Message) {
         self.publish("workflow.execution", &message.json());
-        self.later(TRANSIT, Action::Deliver(Box::new(message)));
+        let way = (message.from_node.clone().unwrap_or_default(), message.current_node.clone());
+        let waits = self.faults.held_up.get(&way).copied().unwrap_or_default();
+        self.later(TRANSIT + waits * MILLI, Action::Deliver(Box::new(message)));
     }
 
     fn moment(&self) -> String {
         encode::moment(self.now)
+    }
+
+    /// The next moment by the clock of the worker that has a node in hand.
+    fn next_moment(&self, node: &str) -> String {
+        encode::moment(self.now + 1_000 + self.faults.clocks.get(node).copied().unwrap_or_default() * MILLI)
     }
 }

@@ -11,7 +11,7 @@ use super::{
 };
 
 /// What came of a node.
-enum Outcome {
+pub(super) enum Outcome {
     Done(Value),
     Failed(String),
     /// Of a kind that no worker knows.
@@ -44,12 +44,27 @@ impl RuneCluster {
     }
 
     pub(super) fn finish(&mut self, message: Message) {
+        let (resolved, _) = resolved(&message);
+        let outcome = self.perform(&message, &resolved);
+        let is_winner = matches!(&outcome, Outcome::Done(output) if output.get("_merge_winner").is_some());
+        if is_winner && self.faults.lost_winners.remove(&message.current_node) {
+            self.later(TRANSIT, Action::Deliver(Box::new(message)));
+            return;
+        }
+        let item = message.top().map(|frame| frame.index);
+        match self.faults.slow_to_say.remove(&(message.current_node.clone(), item)) {
+            Some(millis) => self.later(millis * MILLI, Action::Say(Box::new((message, outcome)))),
+            None => self.say(message, outcome),
+        }
+    }
+
+    pub(super) fn say(&mut self, message: Message, outcome: Outcome) {
         let (resolved, used) = resolved(&message);
         let millis = match message.kind().as_str() {
             "http" => self.answers.get(url(&resolved)).map_or(5, |(millis, _)| *millis),
             _ => 1,
         };
-        match self.perform(&message, &resolved) {
+        match outcome {
             Outcome::Unknown => {
                 let kind = message.kind();
                 let mut status = self.status(&message, "failed", 0);
@@ -68,12 +83,27 @@ impl RuneCluster {
                 put_lineage(&mut status, &message);
                 self.publish("workflow.node.status", &status);
             }
-            Outcome::Done(output) => self.succeed(&message, &resolved, &used, output, millis),
+            Outcome::Done(output) => {
+                let output = self.counted(&message, output);
+                self.succeed(&message, &resolved, &used, output, millis);
+            }
         }
         let item = message.top().map(|frame| frame.index);
         if self.faults.redelivered.remove(&(message.current_node.clone(), item)) {
             self.later(TRANSIT, Action::Deliver(Box::new(message)));
         }
+    }
+
+    /// How many an aggregator has is asked for by itself, when others may have come, or opened it.
+    fn counted(&self, message: &Message, mut output: Value) -> Value {
+        if output.get("_barrier_closed").is_some()
+            && let Some(Frame { split, index, .. }) = message.top()
+        {
+            let count = self.keys.text(&format!("exec:{}:split:{split}:count", message.execution_id));
+            let count = count.and_then(|count| count.parse().ok()).unwrap_or(index + 1);
+            output["_aggregator_processed_count"] = json!(count);
+        }
+        output
     }
 
     fn perform(&mut self, message: &Message, resolved: &Value) -> Outcome {
@@ -314,7 +344,7 @@ impl RuneCluster {
     }
 
     fn complete(&mut self, message: &Message, status: &str, context: &Value, millis: i64) {
-        let completed_at = encode::moment(self.now + 1_000);
+        let completed_at = self.next_moment(&message.current_node);
         let body = json!({
             "workflow_id": message.workflow_id, "execution_id": message.execution_id, "status": status,
             "final_context": sorted(context), "completed_at": completed_at, "total_duration_ms": millis,
@@ -326,7 +356,7 @@ impl RuneCluster {
         json!({
             "workflow_id": message.workflow_id, "execution_id": message.execution_id,
             "node_id": message.current_node, "node_name": message.name(), "status": status,
-            "executed_at": encode::moment(self.now + 1_000), "duration_ms": millis,
+            "executed_at": self.next_moment(&message.current_node), "duration_ms": millis,
         })
     }
 }

@@ -26,6 +26,7 @@ export const RULE_WORDS: { [K in Rule]: string } = {
   discarded: 'Messages lost',
   parked: 'Parked messages',
   slow_item: 'Slow item',
+  no_end: 'No end announced',
 };
 
 /** Less than this a second is noise. */

@@ -1050,7 +1050,7 @@ export type Response = { "type": "snapshot", "data": Snapshot } | { "type": "sta
 /**
  * What can be wrong with a cluster.
  */
-export type Rule = "barrier_cannot_open" | "counted_twice" | "shared_counter" | "several_completions" | "early_completion" | "overdue_timer" | "lost_resume" | "no_consumer" | "discarded" | "parked" | "slow_item";
+export type Rule = "barrier_cannot_open" | "counted_twice" | "shared_counter" | "several_completions" | "early_completion" | "overdue_timer" | "lost_resume" | "no_consumer" | "discarded" | "parked" | "slow_item" | "no_end";
 
 /**
  * How an execution is run.

@@ -186,7 +186,8 @@ fn passes(rule: Rule) -> bool {
         | Rule::NoConsumer
         | Rule::Discarded
         | Rule::Parked
-        | Rule::SlowItem => true,
+        | Rule::SlowItem
+        | Rule::NoEnd => true,
         Rule::CountedTwice | Rule::SharedCounter | Rule::SeveralCompletions | Rule::EarlyCompletion => false,
     }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{
     execution::{Execution, Spot},
+    graph::Role,
     outputs::{duration, is_creation},
     track::Turn,
     wire::{Nanos, Status, Word, object},
@@ -23,7 +24,7 @@ impl Execution {
         match status.status {
             Word::Success if is_released => {
                 let join = (node, fires.clone());
-                self.joins.entry(join.clone()).or_default().release(index, total, at);
+                self.joins.entry(join.clone()).or_default().release(index, total, at, self.seq);
                 self.note_join(&join);
                 self.gathered(node, &fires, total, total, at);
                 self.fire(node, fires, at, status);
@@ -69,9 +70,16 @@ impl Execution {
             Word::Success => {
                 let winner = output.and_then(|output| output.get("_merge_winner")).and_then(Value::as_str);
                 let winner = winner.and_then(|winner| self.graph.node(winner));
+                let is_race = matches!(self.graph.nodes[node].role, Role::MergeAny);
+                let expected = if is_race { 1 } else { expected };
+                let is_deep = self.graph.depth(node) > 0;
                 let join = self.joins.entry(spot.clone()).or_default();
-                let expected = if winner.is_some() { 1 } else { expected };
-                join.release(None, expected, at);
+                join.release(None, expected, at, self.seq);
+                if !is_race {
+                    // What has reached it was sent to it, here or at another key.
+                    join.is_mixed |= is_deep && (join.sent.len() as u32) < expected;
+                    join.sent.clear();
+                }
                 join.winner = winner;
                 // Nobody says which edges they came along, so nothing is said to be missing.
                 join.short = None;
@@ -79,7 +87,11 @@ impl Execution {
                 self.gathered(node, &spot.1, expected, expected, at);
                 self.fire(node, spot.1, at, status);
             }
-            Word::Failed => self.fail_join(node, spot.1, at, visit, status),
+            Word::Failed => {
+                let join = self.joins.entry(spot.clone()).or_default();
+                (join.ended, join.failed) = (join.ended + 1, join.failed + 1);
+                self.fail_join(node, spot.1, at, visit, status);
+            }
             Word::Running | Word::Waiting | Word::Unknown => {}
         }
     }
@@ -87,16 +99,15 @@ impl Execution {
     /// What reaches a join is told of when the join says what it means; `None` for what was heard before. The number is
     /// how often something has ended there.
     pub(super) fn hear_arrival(&mut self, spot: &Spot, at: Nanos, word: Word) -> Option<u32> {
-        self.unqueue(spot, at);
         match word {
             Word::Running => {
-                if self.track(spot).run(at) != Turn::Old {
+                if self.take_up(spot, |track, is_sent| track.run(at, is_sent)) != Turn::Old {
                     self.mark_open(spot);
                 }
                 None
             }
             Word::Success | Word::Failed => {
-                let turn = self.track(spot).end(word, at);
+                let turn = self.take_up(spot, |track, _| track.end(word, at));
                 self.mark_closed(spot);
                 match turn {
                     Turn::Ends { visit, .. } | Turn::EndsUnbegun { visit } => Some(visit),
@@ -146,18 +157,25 @@ impl Execution {
     pub(super) fn ignore(&mut self, spot: &Spot, at: Nanos) {
         let graph = &self.graph;
         let join = self.joins.entry(spot.clone()).or_default();
+        (join.ended, join.heard_at) = (join.ended + 1, self.heard_at);
         let lost = |edge: &&u32| {
             !join.ignored.contains(*edge) && Some(graph.edges[**edge as usize].from) != join.winner
         };
-        let Some(&edge) = join.sent.iter().find(lost) else {
-            self.let_go += 1;
-            return;
-        };
+        let Some(&edge) = join.sent.iter().find(lost) else { return };
         join.ignored.insert(edge);
         let edge_id = self.graph.edges[edge as usize].id.clone();
         let ignored = Ignored { edge_id, lineage: spot.1.clone(), why: WhyIgnored::LostRace };
         let echo = Echo { ignored: vec![ignored], ..Echo::default() };
         self.tell(at.millis(), Fact::Gathered(Gathered { echo }));
+    }
+
+    /// A node says that it has sent something along an edge. A message behind a wait does not say where it comes from.
+    pub(super) fn note_sent_along(&mut self, edge: usize, lineage: &Lineage) {
+        let to = self.graph.edges[edge].to;
+        if self.graph.nodes[to].role.is_join() && lineage.steps().len() >= self.graph.depth(to) {
+            let fires = self.graph.fires_at(to, lineage);
+            self.joins.entry((to, fires)).or_default().sent.insert(edge as u32);
+        }
     }
 
     pub(super) fn note_sent(&mut self, from: usize, to: usize, reached: &Lineage) {
@@ -166,11 +184,11 @@ impl Execution {
         }
         let fires = self.graph.fires_at(to, reached);
         let sent = &mut self.joins.entry((to, fires)).or_default().sent;
-        // Of parallel edges the first that was not used.
+        // The node itself has said along which; where that was not heard it is the first.
         let edges = self.graph.nodes[from].outgoing.iter().copied();
         let mut between = edges.filter(|&edge| self.graph.edges[edge].to == to).map(|edge| edge as u32);
-        if let Some(edge) = between.clone().find(|edge| !sent.contains(edge)).or_else(|| between.next()) {
-            sent.insert(edge);
+        if !between.clone().any(|edge| sent.contains(&edge)) {
+            sent.extend(between.next());
         }
     }
 }

@@ -41,11 +41,7 @@ pub fn view(execution: &Execution, node: usize, seen: &Seen) -> Option<BarrierVi
     places.sort_by_key(|place| (std::cmp::Reverse(place.missing.len()), place.lineage.key()));
     let total = places.len();
     let verdict = verdict(execution, node, &places, kept);
-    let winner = kept.and_then(|kept| kept.lock.as_deref()).map(Into::into);
-    let winner = winner.or_else(|| {
-        let won = execution.joins.iter().find(|((join, _), _)| *join == node);
-        won.and_then(|(_, join)| join.winner).map(|winner| execution.graph.nodes[winner].id.clone())
-    });
+    let winner = winner(execution, node, kept).map(|winner| execution.graph.nodes[winner].id.clone());
     places.truncate(PLACES);
     let place = |looked: Looked| BarrierPlace {
         key: looked.lineage.key(),
@@ -64,6 +60,13 @@ pub fn view(execution: &Execution, node: usize, seen: &Seen) -> Option<BarrierVi
         winner,
         verdict,
     })
+}
+
+/// Who was first. The lock is empty where that came behind a wait, which says nothing of where it comes from.
+fn winner(execution: &Execution, node: usize, kept: Option<&Kept>) -> Option<usize> {
+    let of_lock = kept.and_then(|kept| kept.lock.as_deref()).and_then(|lock| execution.graph.node(lock));
+    let mut joins = execution.joins.iter().filter(|((join, _), _)| *join == node);
+    of_lock.or_else(|| joins.find_map(|(_, join)| join.winner))
 }
 
 /// The keys of a join at which something may be wrong: it waits there, or has opened short of something.
@@ -127,15 +130,13 @@ fn items(execution: &Execution, node: usize, lineage: Lineage, answer: Option<An
     };
     let missing = (0..expected.min(ITEMS)).filter(|index| !arrived.contains(index));
     let missing = missing.map(|index| MissingPart::Item { index, at: at(index) }).collect();
-    let counted = match kept {
-        // Both are kept, so it does not matter what was heard.
-        Some(Kept { count: Some(count), results: Some(_), .. }) => Some(*count),
-        Some(_) | None if execution.is_patchy() => None,
-        kept => kept.and_then(|kept| kept.count).or_else(|| join.map(|join| join.said)),
-    };
-    let counted = counted.filter(|_| !is_open);
+    // Fan-outs that share a counter count each other's items.
+    let is_alone = execution.fan_outs.keys().filter(|(at, _)| *at == split).take(2).count() < 2;
+    let counted = kept.filter(|_| is_alone && !is_open).and_then(Kept::counted_twice);
     let since = join.map_or(execution.heard_at, |join| join.since);
-    let stands = Standing { since, arrived: arrived.len() as u32, counted, expected, is_open };
+    let members = kept.filter(|kept| kept.results.is_none() && !is_open).map_or(0, |kept| kept.members);
+    let arrived = (arrived.len() as u32).max(members);
+    let stands = Standing { since, arrived, counted, expected, is_open };
     Some(Looked { lineage, stands, missing })
 }
 
@@ -209,44 +210,46 @@ fn queued_at(execution: &Execution, node: usize, since: Millis) -> PartAt {
 }
 
 fn branches(execution: &Execution, node: usize, lineage: Lineage, answer: Option<Answer<'_>>) -> Looked {
-    let kept = answer.map(|answer| answer.kept);
     let graph = &execution.graph;
     let join = execution.joins.get(&(node, lineage.clone()));
     let is_open = join.is_some_and(|join| join.released.is_some() && !join.waits);
     let incoming = &graph.nodes[node].incoming;
-    let sent = join.into_iter().flat_map(|join| &join.sent);
-    let mut arrivals: Vec<usize> = sent.map(|&edge| graph.edges[edge as usize].from).collect();
-    arrivals.dedup();
+    let sent = join.filter(|join| join.ended > 0 || join.said > 0).into_iter().flat_map(|join| &join.sent);
+    let mut arrivals: BTreeSet<usize> = sent.map(|&edge| graph.edges[edge as usize].from).collect();
     let mut arrived = join.map_or(0, |join| join.said);
-    if let Some(kept) = kept {
-        let there: Vec<usize> = kept.arrivals.iter().filter_map(|id| graph.node(id)).collect();
+    if let Some(kept) = answer.map(|answer| answer.kept) {
+        let there: BTreeSet<usize> = kept.arrivals.iter().filter_map(|id| graph.node(id)).collect();
         if is_older(answer, join) {
-            // What was sent since has arrived, or is seen to wait in front of it.
-            arrivals.extend(there.iter().filter(|parent| !arrivals.contains(parent)).collect::<Vec<_>>());
+            // What was sent since has arrived, or waits in front of it.
             arrived = arrived.max(there.len() as u32);
+            arrivals.extend(there);
         } else {
             (arrived, arrivals) = (there.len() as u32, there);
         }
     }
+    let is_used_up = is_used_up(execution, node, &lineage);
+    if is_used_up && answer.is_none() {
+        // Which of them nobody says.
+        let here = incoming.iter().take(arrived as usize);
+        arrivals = here.map(|&edge| graph.edges[edge].from).collect();
+    }
     // One arrival per parent, however many edges lead from it.
     let mut taken = arrivals.clone();
-    let missing = incoming.iter().filter(|&&edge| {
-        let from = graph.edges[edge].from;
-        match taken.iter().position(|known| *known == from) {
-            Some(place) => {
-                taken.remove(place);
-                false
-            }
-            None => true,
-        }
-    });
+    let missing = incoming.iter().filter(|&&edge| !taken.remove(&graph.edges[edge].from));
     let missing = missing.map(|&edge| {
         let parent = graph.edges[edge].from;
-        let at = on_the_way(execution, parent, &lineage).unwrap_or_else(lost);
+        let at = match join.filter(|join| join.sent.contains(&(edge as u32))) {
+            _ if is_used_up => None,
+            Some(join) if is_in_front(join, arrivals.contains(&parent)) => {
+                Some(in_front(execution, node, &lineage, join))
+            }
+            Some(_) => None,
+            None => on_the_way(execution, parent, &lineage),
+        };
         MissingPart::Branch {
             edge_id: graph.edges[edge].id.clone(),
             parent: graph.nodes[parent].id.clone(),
-            at,
+            at: at.unwrap_or_else(lost),
         }
     });
     let missing: Vec<MissingPart> = missing.collect();
@@ -254,6 +257,41 @@ fn branches(execution: &Execution, node: usize, lineage: Lineage, answer: Option
     let expected = join.map(|join| join.expected).filter(|&expected| expected > 0);
     let expected = expected.unwrap_or(incoming.len() as u32);
     Looked { stands: Standing { since, arrived, counted: None, expected, is_open }, missing, lineage }
+}
+
+/// Everything has reached a join inside of a fan-out and it waits: another item has opened with what came here, because
+/// its keys say nothing of items.
+pub fn is_used_up(execution: &Execution, node: usize, lineage: &Lineage) -> bool {
+    let spot = (node, lineage.clone());
+    let graph = &execution.graph;
+    let is_all = |join: &Join| {
+        let many = graph.nodes[node].incoming.len();
+        join.waits && join.sent.len() == many && join.ended as usize >= many
+    };
+    let is_moving = execution.queued.contains_key(&spot)
+        || execution.tracks.get(&spot).is_some_and(|track| track.open.is_some());
+    graph.depth(node) > 0
+        && matches!(graph.nodes[node].role, Role::MergeAll)
+        && !execution.is_patchy()
+        && !is_moving
+        && execution.joins.get(&spot).is_some_and(is_all)
+}
+
+/// What was sent to a merge waits in front of it as long as less has ended there than was sent. What came from the same
+/// node before does not count again; what did not arrive although all has ended has failed there.
+fn is_in_front(join: &Join, is_here: bool) -> bool {
+    (join.ended as usize) < join.sent.len() || (!is_here && join.failed == 0)
+}
+
+fn in_front(execution: &Execution, node: usize, lineage: &Lineage, join: &Join) -> PartAt {
+    let spot = (node, lineage.clone());
+    match execution.tracks.get(&spot).and_then(|track| track.open) {
+        Some(_) => open_at(execution, node, lineage),
+        None => {
+            let queued = execution.queued.get(&spot);
+            queued_at(execution, node, queued.map_or(join.heard_at, |queued| queued.since))
+        }
+    }
 }
 
 /// What is under way nearest to a node that has not come: itself, or something that leads to it.
@@ -301,6 +339,9 @@ fn whereabouts(missing: &[MissingPart]) -> Vec<Whereabouts> {
 /// What all of that comes to.
 fn verdict(execution: &Execution, node: usize, places: &[Looked], kept: Option<&Kept>) -> Option<String> {
     let waits = execution.waiting.iter().filter(|(join, _)| *join == node).count();
+    if matches!(execution.graph.nodes[node].role, Role::MergeAny) {
+        return verdict_of_race(execution, node, kept);
+    }
     let Some(first) = places.first() else {
         let fired = execution.joins.iter().any(|((join, _), known)| *join == node && known.fired > 0);
         return fired.then(|| "It has opened.".to_owned());
@@ -324,6 +365,12 @@ fn verdict(execution: &Execution, node: usize, places: &[Looked], kept: Option<&
              the others."
         ));
     }
+    if waits > 1 {
+        return Some(format!(
+            "It waits at {waits} keys, and Redis keeps one set for all of them: they will open with each other's \
+             branches."
+        ));
+    }
     if kept.is_none() && waits > 0 {
         return Some(format!(
             "It has said {arrived} of {expected}; Redis was not asked yet, or no longer knows it."
@@ -336,4 +383,22 @@ fn verdict(execution: &Execution, node: usize, places: &[Looked], kept: Option<&
         ));
     }
     Some(format!("{arrived} of {expected} are here; the others are on their way."))
+}
+
+fn verdict_of_race(execution: &Execution, node: usize, kept: Option<&Kept>) -> Option<String> {
+    let first = winner(execution, node, kept).map(|winner| execution.title_of(winner));
+    let joins = execution.joins.iter().filter(|((join, _), _)| *join == node);
+    let (fired, ended) =
+        joins.fold((0, 0), |(fired, ended), (_, join)| (fired + join.fired, ended + join.ended));
+    match first {
+        Some(first) if fired > 0 => Some(format!("It has opened: {first} was first.")),
+        None if fired > 0 => {
+            Some("It has opened. It is not said who was first: behind a wait nobody is named.".to_owned())
+        }
+        Some(first) => Some(format!("{first} was first and has its lock; that it has opened was not heard.")),
+        None if ended > 0 => {
+            Some("Somebody was first and has its lock; that it has opened was not heard.".to_owned())
+        }
+        None => None,
+    }
 }

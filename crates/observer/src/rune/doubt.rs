@@ -13,6 +13,7 @@ impl Rune {
         let why = match execution.missed_until {
             Some(until) => format!("messages were missed until {}", iso8601(until)),
             None if execution.joined_late => "it had begun before we came".to_owned(),
+            None if execution.let_go > 0 => "there was more of it than can be kept".to_owned(),
             None => return None,
         };
         let quiet_since = join.and_then(|join| self.quiet_since(execution, join));

@@ -22,6 +22,7 @@ use super::{
     joins::Join,
     outputs::{duration, is_creation, split_items},
     secrets::Secrets,
+    sent::Queued,
     track::{Track, Turn},
     wire::{Completion, End, Nanos, Status, Word, Work, object, sane},
 };
@@ -92,20 +93,11 @@ pub struct Execution {
     pub(super) told: Vec<Event>,
 }
 
-#[derive(Clone, Copy)]
-pub struct Queued {
-    /// Absent for a message itself, which does not say when it was sent.
-    at: Option<Nanos>,
-    pub since: Millis,
-    /// Its message was heard, not only expected.
-    pub heard: bool,
-    /// Nodes that had begun in the whole cluster when it was heard.
-    pub begun_before: u64,
-}
-
 pub struct FanOut {
     pub total: u32,
     pub at: Nanos,
+    /// The number of what was told last.
+    pub told_as: u64,
     /// What its items look like, to know one when it comes again.
     pub(super) looks: Vec<u64>,
 }
@@ -189,13 +181,7 @@ impl Execution {
             self.rebuild_where_unknown(from, work, heard);
             self.note_sent(from, node, &reached);
         }
-        let spot = (node, reached);
-        let is_known = self.tracks.get(&spot).is_some_and(|track| track.visits > 0);
-        if let Some(queued) = self.queued.get_mut(&spot) {
-            (queued.heard, queued.begun_before) = (true, begun);
-        } else if !is_known {
-            self.queue(spot, Queued { at: None, since: heard, heard: true, begun_before: begun });
-        }
+        self.note_message((node, reached), !work.is_worker_initiated, heard, begun);
     }
 
     pub fn hear_status(&mut self, mut status: Status, heard: Millis) {
@@ -274,14 +260,14 @@ impl Execution {
         self.tell(now, Fact::Missed(gap.clone()));
     }
 
-    /// Not everything of it was heard.
+    /// Not everything of it was heard, or kept.
     pub fn is_patchy(&self) -> bool {
-        self.joined_late || self.missed_until.is_some()
+        self.joined_late || self.missed_until.is_some() || self.let_go > 0
     }
 
     /// Something may have gone by unseen since a moment.
     pub fn missed_since(&self, moment: Millis) -> bool {
-        self.missed_until.is_some_and(|until| until >= moment)
+        self.missed_until.is_some_and(|until| until >= moment) || self.let_go > 0
     }
 
     /// Nobody follows it any more.
@@ -307,8 +293,7 @@ impl Execution {
     pub(super) fn hear_plain(&mut self, spot: Spot, at: Nanos, status: Status) {
         match status.status {
             Word::Running => {
-                let turn = self.track(&spot).run(at);
-                self.unqueue(&spot, at);
+                let turn = self.take_up(&spot, |track, is_sent| track.run(at, is_sent));
                 if let Turn::Begins { visit, attempt } = turn {
                     let is_again = self.graph.nodes[spot.0].begins_once && (visit > 1 || attempt > 1);
                     self.redelivered += u64::from(is_again);
@@ -327,8 +312,7 @@ impl Execution {
         let due = object(status.output.as_ref()).and_then(|output| output.get("resume_at"));
         let due = due.and_then(Value::as_i64).map(|due| sane(due) + self.skew.unwrap_or_default());
         let due = due.unwrap_or_else(|| at.millis());
-        self.unqueue(spot, at);
-        let Some((turn, open)) = self.track(spot).rest(at, due) else { return };
+        let Some((turn, open)) = self.take_up(spot, |track, _| track.rest(at, due)) else { return };
         self.mark_open(spot);
         let firing = self.firing(spot.0, spot.1.clone(), open.visit, open.attempt);
         if turn != Turn::Old {
@@ -338,8 +322,7 @@ impl Execution {
     }
 
     pub(super) fn end_plain(&mut self, spot: Spot, at: Nanos, status: Status) {
-        self.unqueue(&spot, at);
-        let turn = self.track(&spot).end(status.status, at);
+        let turn = self.take_up(&spot, |track, _| track.end(status.status, at));
         self.mark_closed(&spot);
         let duration = duration(&status);
         let (visit, attempt) = match turn {
@@ -420,25 +403,20 @@ impl Execution {
         let looks: Vec<u64> = items.value().as_array().into_iter().flatten().map(look_of).collect();
         let total = looks.len() as u32;
         self.items += looks.len();
-        let before = self.fan_outs.insert((node, lineage.clone()), FanOut { total, at, looks });
+        let before =
+            self.fan_outs.insert((node, lineage.clone()), FanOut { total, at, told_as: self.seq, looks });
         self.items -= before.map_or(0, |before| before.looks.len());
-        if !follows || total as usize * taken.len() > TRACKS {
+        if !follows {
+            return;
+        }
+        let messages = total as usize * taken.len();
+        if messages > TRACKS {
+            self.let_go += messages as u64;
             return;
         }
         let split = self.graph.nodes[node].id.clone();
         for index in 0..total {
             self.follow(taken, &lineage.push(&split, index, total), at);
-        }
-    }
-
-    /// Messages are on their way, unless what they lead to was heard before.
-    pub(super) fn follow(&mut self, taken: &[usize], lineage: &Lineage, at: Nanos) {
-        for &edge in taken {
-            let spot = (self.graph.edges[edge].to, lineage.clone());
-            if self.tracks.get(&spot).is_none_or(|track| !track.is_after(at)) {
-                let since = at.millis();
-                self.queue(spot, Queued { at: Some(at), since, heard: false, begun_before: 0 });
-            }
         }
     }
 
@@ -552,21 +530,6 @@ impl Execution {
         let is_open = self.tracks.get(spot).is_some_and(|track| track.open.is_some());
         if let Some(open) = self.open.get_mut(&spot.0).filter(|_| !is_open) {
             open.remove(&spot.1);
-        }
-    }
-
-    pub(super) fn queue(&mut self, spot: Spot, queued: Queued) {
-        if self.queued.len() >= TRACKS {
-            self.let_go += 1;
-            return;
-        }
-        self.queued.entry(spot).or_insert(queued);
-    }
-
-    /// Somebody has taken up what was under way.
-    pub(super) fn unqueue(&mut self, spot: &Spot, at: Nanos) {
-        if self.queued.get(spot).is_some_and(|queued| queued.at.is_none_or(|sent| sent <= at)) {
-            self.queued.remove(spot);
         }
     }
 }

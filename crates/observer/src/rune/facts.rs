@@ -8,9 +8,11 @@ use crate::stuck::{self, At, Chance};
 
 use super::{
     Rune, barrier,
-    execution::{Execution, Queued},
+    execution::Execution,
     graph::Role,
     look::{Kept, Wanted},
+    sent::Queued,
+    shared,
     timers::Timer,
     track::Open,
 };
@@ -36,8 +38,10 @@ impl Rune {
 
     pub(super) fn findings_of(&self, execution: &Execution, now: Millis) -> Vec<Finding> {
         let mut findings = self.of_barriers(execution, now);
-        findings.extend(of_counters(execution));
+        findings.extend(shared::of_splits(execution));
+        findings.extend(shared::of_merges(execution, now));
         findings.extend(of_completions(execution));
+        findings.extend(self.of_silence(execution, now));
         findings.extend(self.of_messages(execution, now));
         findings.extend(of_items(execution, now));
         findings
@@ -88,7 +92,7 @@ impl Rune {
                 let evidence = wanted.as_ref().zip(answer).map(|(wanted, answer)| keys(wanted, answer.kept));
                 let facts = stuck::Barrier {
                     doubt: self.doubt(execution, wanted.as_ref()),
-                    ..barrier_facts(execution, node, looked, evidence.unwrap_or_default())
+                    ..barrier_facts(execution, node, looked, evidence.unwrap_or_default(), now)
                 };
                 findings.extend(stuck::barrier_cannot_open(&facts, now));
                 findings.extend(stuck::counted_twice(&facts));
@@ -122,20 +126,21 @@ impl Rune {
     }
 }
 
-fn at(execution: &Execution, node: usize, key: LineageKey) -> At {
+pub(super) fn at(execution: &Execution, node: usize, key: LineageKey) -> At {
     At::node(&execution.id, &execution.graph.nodes[node].id, key, execution.title_of(node))
 }
 
 /// What Redis says, key by key.
-fn keys(wanted: &Wanted, kept: &Kept) -> Vec<String> {
+pub(super) fn keys(wanted: &Wanted, kept: &Kept) -> Vec<String> {
     let prefix = wanted.prefix();
     let mut said = Vec::new();
     said.extend(kept.expected.map(|expected| format!("{prefix}:expected is {expected}")));
     said.extend(kept.count.map(|count| format!("{prefix}:count is {count}")));
-    said.extend(kept.results.as_ref().map(|results| {
-        let first: Vec<String> = results.iter().take(20).map(u32::to_string).collect();
-        format!("{prefix}:results has {} ({})", results.len(), first.join(", "))
-    }));
+    if kept.members > 0 {
+        let first: Vec<String> = kept.results.iter().flatten().take(20).map(u32::to_string).collect();
+        let first = if first.is_empty() { String::new() } else { format!(" ({})", first.join(", ")) };
+        said.push(format!("{prefix}:results has {}{first}", kept.members));
+    }
     if !kept.arrivals.is_empty() {
         let names: Vec<&str> = kept.arrivals.iter().map(String::as_str).collect();
         said.push(format!("{prefix}:barrier:arrivals has {}", names.join(", ")));
@@ -149,6 +154,7 @@ fn barrier_facts(
     node: usize,
     looked: barrier::Looked,
     evidence: Vec<String>,
+    now: Millis,
 ) -> stuck::Barrier {
     let is_aggregator = matches!(execution.graph.nodes[node].role, Role::Aggregator);
     // What never comes is named; of what is on its way a few are enough.
@@ -170,7 +176,9 @@ fn barrier_facts(
     });
     let missing = missing.collect();
     let join = execution.joins.get(&(node, looked.lineage.clone()));
-    let short = join.and_then(|join| join.short).filter(|_| is_aggregator && !execution.is_patchy());
+    // What it has opened with may be told of a moment later.
+    let settled = join.filter(|join| now - join.heard_at >= stuck::GRACE);
+    let short = settled.and_then(|join| join.short).filter(|_| is_aggregator && !execution.is_patchy());
     let stands = stuck::Standing {
         arrived: short.map_or(looked.stands.arrived, |(arrived, _)| arrived),
         counted: looked.stands.counted.filter(|_| is_aggregator),
@@ -208,10 +216,15 @@ fn ended(
     node: usize,
     part: &MissingPart,
 ) -> Option<(String, bool)> {
-    let MissingPart::Item { index, at } = part else { return None };
-    if at.state != NodeState::Idle {
-        return None;
-    }
+    let index = match part {
+        _ if part.at().state != NodeState::Idle => return None,
+        MissingPart::Branch { .. } => {
+            let words = "it has come, and was taken for another item";
+            let is_used_up = barrier::is_used_up(execution, node, &looked.lineage);
+            return is_used_up.then(|| (words.to_owned(), false));
+        }
+        MissingPart::Item { index, .. } => index,
+    };
     let split = *execution.graph.nodes[node].scope.as_ref()?.last()?;
     let item = looked.lineage.push(&execution.graph.nodes[split].id, *index, looked.stands.expected);
     // Nearest to the join first: the last node that it has seen.
@@ -223,49 +236,6 @@ fn ended(
             false => (format!("it failed at {title}"), true),
         })
     })
-}
-
-/// Fan-outs of one split that are under way at the same time count with the same keys.
-fn of_counters(execution: &Execution) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (split, place) in execution.graph.nodes.iter().enumerate() {
-        if !matches!(place.role, Role::Split) || execution.graph.depth(split) == 0 {
-            continue;
-        }
-        let gathers = (0..execution.graph.nodes.len()).find(|&node| {
-            let scope = execution.graph.nodes[node].scope.as_ref();
-            matches!(execution.graph.nodes[node].role, Role::Aggregator)
-                && scope.and_then(|scope| scope.last()) == Some(&split)
-        });
-        let Some(gathers) = gathers else { continue };
-        let mut of_split: Vec<_> = execution.fan_outs.iter().filter(|((at, _), _)| *at == split).collect();
-        of_split.sort_by_key(|((_, lineage), fan_out)| (fan_out.at, lineage.clone()));
-        // Each that began before the one before it had been gathered.
-        let gathered = |lineage: &protocol::Lineage| {
-            execution.joins.get(&(gathers, lineage.clone())).and_then(|join| join.released)
-        };
-        let mut users: Vec<(LineageKey, u32)> = Vec::new();
-        let mut since = 0;
-        for pair in of_split.windows(2) {
-            let [((_, before), first), ((_, lineage), fan_out)] = pair else { continue };
-            // Where something was missed since, it may have been gathered unheard.
-            let is_shared = match gathered(before) {
-                Some(released) => released > fan_out.at,
-                None => !execution.missed_since(first.at.millis()),
-            };
-            if is_shared {
-                if users.is_empty() {
-                    users.push((before.key(), first.total));
-                    since = fan_out.at.millis();
-                }
-                users.push((lineage.key(), fan_out.total));
-            }
-        }
-        let counter = format!("exec:{}:split:{}:count", execution.id, place.id);
-        let at = At { key: None, ..at(execution, split, LineageKey::default()) };
-        findings.extend(stuck::shared_counter(&stuck::Counter { at, since, counter, users }));
-    }
-    findings
 }
 
 fn of_completions(execution: &Execution) -> Vec<Finding> {

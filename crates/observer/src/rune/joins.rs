@@ -6,12 +6,18 @@ use protocol::Millis;
 
 use super::wire::Nanos;
 
+/// What has reached a join before it opened may be heard of so long after that.
+const LATE: Millis = 30_000;
+
 #[derive(Default)]
 pub struct Join {
     /// Indexes of items, or edges, that have reached it.
     pub reached: BTreeSet<u32>,
-    /// Edges along which a message was sent to it.
+    /// Edges along which a message was sent to it since it fired.
     pub sent: BTreeSet<u32>,
+    /// How many of what has reached it since have ended there, and of these those that failed.
+    pub ended: u32,
+    pub failed: u32,
     /// The highest count it has named, and of how many.
     pub said: u32,
     pub expected: u32,
@@ -21,6 +27,12 @@ pub struct Join {
     /// It has heard of something and has not fired since.
     pub waits: bool,
     pub released: Option<Nanos>,
+    /// The number of what was told last when it fired.
+    pub released_as: u64,
+    /// What it fired with and was not heard of at that time.
+    late: u32,
+    /// It has fired with something that was not sent to it here.
+    pub is_mixed: bool,
     /// What had reached it when it fired, and of how many, where these are not the same.
     pub short: Option<(u32, u32)>,
     pub fired: u32,
@@ -32,17 +44,19 @@ pub struct Join {
 impl Join {
     /// Something has reached it; true where that is news for people.
     pub fn reach(&mut self, part: Option<u32>, (count, expected): (u32, u32), at: Nanos) -> bool {
-        if self.released.is_some_and(|released| at <= released) {
-            // It came before, and was heard behind.
+        if self.is_of_before(part, at) {
+            // How many are here is asked for by itself, so it is said behind the opening.
+            self.late = self.late.saturating_sub(1);
             self.reached.extend(part);
             self.settle_short();
             return false;
         }
         if self.released.take().is_some() {
-            let fired = self.fired;
-            *self = Self { fired, ..Self::default() };
+            let Self { fired, is_mixed, sent, .. } = std::mem::take(self);
+            *self = Self { fired, is_mixed, sent, ..Self::default() };
         }
         self.reached.extend(part);
+        self.ended += 1;
         if !self.waits {
             (self.waits, self.since) = (true, at.millis());
         }
@@ -51,13 +65,25 @@ impl Join {
         is_news
     }
 
-    pub fn release(&mut self, part: Option<u32>, expected: u32, at: Nanos) {
+    /// It fires; what is sent to it from now on is for the next time. `told` is the number of what was told last.
+    pub fn release(&mut self, part: Option<u32>, expected: u32, at: Nanos, told: u64) {
         self.reached.extend(part);
-        (self.waits, self.released) = (false, Some(at));
+        (self.waits, self.released, self.released_as) = (false, Some(at), told);
         (self.said, self.expected) = (expected, expected);
         self.fired += 1;
+        self.late = expected.saturating_sub(self.ended + 1);
+        (self.ended, self.failed) = (0, 0);
         self.short = Some((self.reached.len() as u32, expected));
         self.settle_short();
+    }
+
+    /// It is one of those that the join has fired with.
+    fn is_of_before(&self, part: Option<u32>, at: Nanos) -> bool {
+        let is_unheard = match part {
+            Some(part) => self.short.is_some() && !self.reached.contains(&part),
+            None => self.late > 0,
+        };
+        self.released.is_some_and(|released| is_unheard && at.millis() < released.millis() + LATE)
     }
 
     fn settle_short(&mut self) {
@@ -66,5 +92,41 @@ impl Join {
             .short
             .map(|(_, expected)| (reached, expected))
             .filter(|(reached, expected)| reached < expected);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Nanos {
+        Nanos::read(None, 1_000 * second)
+    }
+
+    #[test]
+    fn what_is_said_behind_the_opening_is_of_that_round() {
+        let mut join = Join::default();
+        join.reach(Some(0), (2, 3), at(1));
+        join.release(Some(2), 3, at(2), 7);
+        assert_eq!(join.short, Some((2, 3)));
+        join.reach(Some(1), (3, 3), at(3));
+        assert_eq!((join.waits, join.short, join.fired), (false, None, 1));
+        join.reach(Some(0), (1, 3), at(4));
+        assert_eq!((join.waits, join.said), (true, 1), "it comes again");
+
+        let mut merge = Join::default();
+        merge.release(None, 2, at(1), 7);
+        merge.reach(None, (1, 2), at(2));
+        assert!(!merge.waits, "one of two was not heard of yet");
+        merge.reach(None, (1, 2), at(3));
+        assert!(merge.waits);
+        merge.release(None, 2, at(4), 9);
+        merge.reach(None, (1, 2), at(5));
+        assert_eq!((merge.waits, merge.fired), (true, 2), "all were heard of");
+
+        let mut long_ago = Join::default();
+        long_ago.release(None, 2, at(1), 7);
+        long_ago.reach(None, (1, 2), at(60));
+        assert!(long_ago.waits);
     }
 }

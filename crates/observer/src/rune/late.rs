@@ -106,9 +106,8 @@ async fn unopened(
 
 /// How many have arrived, and of how many where that is known. `None` for what is left of a join that is over.
 fn standing(kept: &Kept) -> Option<(u32, Option<u32>)> {
-    let items = kept.results.as_ref().map_or(0, BTreeSet::len) as u32;
     match (kept.expected, kept.arrivals.len() as u32) {
-        (Some(expected), _) => Some((items, Some(expected))),
+        (Some(expected), _) => Some((kept.members, Some(expected))),
         (None, 0) => None,
         (None, arrived) => Some((arrived, None)),
     }

@@ -91,7 +91,8 @@ pub struct Kept {
     pub expected: Option<u32>,
     /// Arrivals, each delivery counted.
     pub count: Option<u32>,
-    /// The indexes that have arrived; absent where there are too many to list.
+    /// How many indexes have arrived, and which; these are absent where there are too many to list.
+    pub members: u32,
     pub results: Option<BTreeSet<u32>>,
     pub arrivals: BTreeSet<String>,
     /// Who was first.
@@ -104,6 +105,13 @@ pub(super) enum Asked {
     /// Redis does not let us, so nothing is known of it.
     Refused,
     NoRoom,
+}
+
+impl Kept {
+    /// What was counted, where that is more than what is there.
+    pub fn counted_twice(&self) -> Option<u32> {
+        self.count.filter(|&count| self.members > 0 && count > self.members)
+    }
 }
 
 /// What Redis has said of a join. It knows nothing of what was heard since.
@@ -339,20 +347,28 @@ impl Found {
 
 /// `None` where there is no more room to ask.
 async fn items(asking: &mut Asking<'_>, prefix: &str) -> Result<Option<Kept>, ObserverError> {
-    if !asking.has_room(4) {
+    if !asking.has_room(5) {
         return Ok(None);
     }
     let expected = asking.ask::<Option<u32>>(Read::Get, format!("{prefix}:expected")).await?.flatten();
-    let count = asking.ask::<Option<u32>>(Read::Get, format!("{prefix}:count")).await?.flatten();
+    // Before the members: what comes in between makes the count too small, never too large.
+    let counter = format!("{prefix}:count");
+    let mut count = asking.ask::<Option<u32>>(Read::Get, &counter).await?.flatten();
     let results = format!("{prefix}:results");
-    let arrived = asking.ask::<u64>(Read::HLen, &results).await?.unwrap_or_default();
-    let results = match arrived {
+    let members = asking.ask::<u64>(Read::HLen, &results).await?.unwrap_or_default();
+    if count.is_some_and(|count| u64::from(count) > members) {
+        // It may have opened in between, and what is there is of the next time.
+        let now = asking.ask::<Option<u32>>(Read::Get, &counter).await?.flatten();
+        count = count.filter(|_| now >= count);
+    }
+    let results = match members {
         0 => None,
         1..=MEMBERS => asking.ask::<Vec<String>>(Read::HKeys, &results).await?,
         _ => None,
     };
     let results = results.map(|indexes| indexes.iter().filter_map(|index| index.parse().ok()).collect());
-    Ok(Some(Kept { expected, count, results, ..Kept::default() }))
+    let members = u32::try_from(members).unwrap_or(u32::MAX);
+    Ok(Some(Kept { expected, count, members, results, ..Kept::default() }))
 }
 
 async fn branches(asking: &mut Asking<'_>, prefix: &str) -> Result<Option<Kept>, ObserverError> {

@@ -81,7 +81,7 @@ impl Execution {
             return;
         }
         let at = Nanos::read(None, heard);
-        let Turn::EndsUnbegun { visit } = known.end(Word::Success, at) else { return };
+        let Turn::EndsUnbegun { visit } = known.end_unheard(at) else { return };
         let firing = self.firing(node, fires, visit, 1);
         self.tell(
             heard,

@@ -1,5 +1,6 @@
 //! What is known of one node at one key, put together from statuses that may come twice, late, or not at all. What it
-//! ends up with depends on what was said, not on the order in which it was heard.
+//! ends up with depends on what was said, not on the order in which it was heard. Where one worker goes on with what another
+//! has begun, their clocks may differ a little.
 
 use protocol::Millis;
 
@@ -7,6 +8,8 @@ use super::wire::{Nanos, Word};
 
 /// Statuses of one place that are remembered, to know a copy when it comes again.
 const REMEMBERED: usize = 16;
+/// By so much, in milliseconds, the clocks of two workers may differ.
+const CLOCKS: Millis = 500;
 
 #[derive(Default)]
 pub struct Track {
@@ -18,6 +21,12 @@ pub struct Track {
     seen: Vec<(Word, Nanos)>,
     /// Whether its last end was a success.
     pub went_well: Option<bool>,
+    /// Statuses that were heard, by what they say; copies are not counted.
+    runs: u32,
+    rests: u32,
+    ends: u32,
+    /// How often it was taken up before it was known that something was sent here.
+    pub unsent: u32,
 }
 
 /// It has begun and is not over.
@@ -50,9 +59,12 @@ pub enum Turn {
 }
 
 impl Track {
-    pub fn run(&mut self, at: Nanos) -> Turn {
+    /// It has begun. What was sent here is taken up now, also by a worker whose clock goes behind.
+    pub fn run(&mut self, at: Nanos, is_sent: bool) -> Turn {
+        let is_next = is_sent && self.runs >= self.ends;
         let is_over = self.last_end.is_some_and(|end| at <= end);
-        if !self.note(Word::Running, at) || is_over || self.open.is_some_and(|open| at <= open.began) {
+        let is_known = is_over || self.open.is_some_and(|open| at <= open.began);
+        if !self.note(Word::Running, at) || (is_known && !is_next) {
             return Turn::Old;
         }
         // Begun again before it was over: delivered again.
@@ -69,7 +81,7 @@ impl Track {
 
     /// It rests until a moment. `Begins` where its beginning was not heard.
     pub fn rest(&mut self, at: Nanos, due: Millis) -> Option<(Turn, Open)> {
-        let is_over = self.last_end.is_some_and(|end| at <= end);
+        let is_over = self.open.is_none() && self.last_end.is_some_and(|end| at <= end);
         if !self.note(Word::Waiting, at) || is_over {
             return None;
         }
@@ -93,13 +105,25 @@ impl Track {
         if self.last_end.is_none_or(|end| end < at) {
             (self.last_end, self.went_well) = (Some(at), Some(word == Word::Success));
         }
-        match self.open.take_if(|open| open.began <= at) {
+        match self.open.take_if(|open| open.began <= at.shifted(CLOCKS)) {
             Some(open) => Turn::Ends { visit: open.visit, attempt: open.attempt },
             None => {
                 self.visits += 1;
                 Turn::EndsUnbegun { visit: self.visits }
             }
         }
+    }
+
+    /// It is over, as something says that came later: nobody has heard it.
+    pub fn end_unheard(&mut self, at: Nanos) -> Turn {
+        let turn = self.end(Word::Success, at);
+        self.ends = 0;
+        turn
+    }
+
+    /// How often somebody has taken up what was sent here: not everything that follows from it needs to be heard.
+    pub fn taken_up(&self) -> u32 {
+        self.runs.max(self.rests).max(self.ends)
     }
 
     /// Something was said of it at that moment or later.
@@ -116,6 +140,12 @@ impl Track {
             self.seen.remove(0);
         }
         self.seen.push((word, at));
+        match word {
+            Word::Running => self.runs += 1,
+            Word::Waiting => self.rests += 1,
+            Word::Success | Word::Failed => self.ends += 1,
+            Word::Unknown => {}
+        }
         self.latest = self.latest.max(Some(at));
         true
     }
@@ -135,7 +165,7 @@ mod tests {
         let mut found = 0;
         for (word, second) in heard {
             let turn = match word {
-                Word::Running => track.run(at(*second)),
+                Word::Running => track.run(at(*second), false),
                 Word::Waiting => track.rest(at(*second), 99).map_or(Turn::Old, |(turn, _)| turn),
                 Word::Success | Word::Failed | Word::Unknown => track.end(*word, at(*second)),
             };
@@ -163,5 +193,17 @@ mod tests {
         check(&[(R, 1), (W, 2)], 0, true);
         check(&[(W, 2), (R, 1), (W, 2)], 0, true);
         check(&[(S, 5), (W, 2), (R, 1)], 1, false);
+    }
+
+    #[test]
+    fn what_was_sent_begins_by_any_clock() {
+        let mut track = Track::default();
+        assert_eq!(track.run(at(5), true), Turn::Begins { visit: 1, attempt: 1 });
+        assert_eq!(track.end(Word::Success, at(6)), Turn::Ends { visit: 1, attempt: 1 });
+        assert_eq!(track.run(at(3), false), Turn::Old, "it is heard of late");
+        assert_eq!(track.run(at(4), true), Turn::Begins { visit: 2, attempt: 1 }, "it was sent again");
+        let behind = at(4).shifted(-100);
+        assert_eq!(track.end(Word::Success, behind), Turn::Ends { visit: 2, attempt: 1 });
+        assert_eq!(track.taken_up(), 3);
     }
 }

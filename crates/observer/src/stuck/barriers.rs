@@ -5,7 +5,7 @@ use protocol::{Finding, LineageKey, Millis, Rule, iso8601};
 use super::{At, PATIENCE, Said, counted, few, lasting};
 
 /// What was heard of a branch may be a moment behind what a join knows.
-const GRACE: Millis = 2_000;
+pub const GRACE: Millis = 2_000;
 /// What was seen to run may run on in silence for so long, where its end may have gone by unseen.
 const LONG_SILENCE: Millis = 600_000;
 
@@ -164,7 +164,7 @@ pub struct Counter {
     pub since: Millis,
     /// Its name.
     pub counter: String,
-    /// The keys at which a fan-out uses it at the same time, with its number of items.
+    /// The keys at which it is used at the same time, each with what is expected there.
     pub users: Vec<(LineageKey, u32)>,
 }
 
@@ -189,4 +189,65 @@ pub fn shared_counter(counter: &Counter) -> Option<Finding> {
     let advice = "Do not trust what comes out of this fan-out. Flatten the data so that one split is enough, or \
                   run the inner part as a workflow of its own.";
     Some(at.finding(Rule::SharedCounter, counter.since, Said { sentence, evidence, advice }))
+}
+
+/// Items that wait at one merge, which cannot tell their branches apart.
+pub fn shared_arrivals(counter: &Counter) -> Option<Finding> {
+    let Counter { at, users, .. } = counter;
+    if users.len() < 2 {
+        return None;
+    }
+    let sentence = format!(
+        "{} joins the branches of {} items at once and keeps one set for all of them: it opens with branches of \
+         different items, and some never go on.",
+        at.name,
+        users.len()
+    );
+    let mut evidence = vec![format!("{} has no part that tells the items apart", counter.counter)];
+    evidence.extend(users.iter().take(20).map(|(key, expected)| format!("{key}: {expected} expected")));
+    let advice = "Do not trust what comes out of this join. Put it behind the fan-out, or run what is inside of the \
+                  fan-out as a workflow of its own.";
+    Some(at.finding(Rule::SharedCounter, counter.since, Said { sentence, evidence, advice }))
+}
+
+/// A join that takes the first, and has not opened for anybody.
+#[derive(Clone, Debug, Default)]
+pub struct Race {
+    pub at: At,
+    /// When it was heard of last.
+    pub since: Millis,
+    /// What has come and was told that another was first.
+    pub ignored: u32,
+    /// Something is on its way there.
+    pub is_under_way: bool,
+    /// It has opened at another key.
+    pub has_other_won: bool,
+    pub evidence: Vec<String>,
+}
+
+/// Whoever was first has the lock and did not go on: everybody after it is ignored.
+pub fn race_cannot_open(race: &Race, now: Millis) -> Option<Finding> {
+    let Race { at, since, ignored, .. } = race;
+    if *ignored == 0 || race.is_under_way || now - since < PATIENCE {
+        return None;
+    }
+    let why = match race.has_other_won {
+        true => "its one lock was taken for another item",
+        false => "whoever was first has its lock and did not go on",
+    };
+    let sentence = format!(
+        "{}{} can no longer open: {why}, and {} since.",
+        at.name,
+        at.where_inside(),
+        match ignored {
+            1 => "1 arrival was ignored".to_owned(),
+            many => format!("{many} arrivals were ignored"),
+        }
+    );
+    let mut evidence = race.evidence.clone();
+    evidence.push(format!("it was heard of last at {}", iso8601(*since)));
+    let advice = "Start the execution again: the lock stays for a day, and nobody looks whose it is. Look at the \
+                  worker that was restarted or lost its connection at that time; inside of a fan-out, put the join \
+                  behind it.";
+    Some(at.finding(Rule::BarrierCannotOpen, *since, Said { sentence, evidence, advice }))
 }

@@ -74,6 +74,37 @@ pub fn early_completion(completions: &Completions) -> Option<Finding> {
     Some(at.finding(Rule::EarlyCompletion, first.1, Said { sentence, evidence, advice }))
 }
 
+/// An execution of which nothing more is heard, although everything is.
+#[derive(Clone, Debug, Default)]
+pub struct Silence {
+    pub at: At,
+    /// When something was heard last.
+    pub since: Millis,
+    pub is_under_way: bool,
+    pub is_announced: bool,
+    /// Where its ways have ended, for people.
+    pub ends: Vec<String>,
+}
+
+/// Nothing is under way and nobody has said that it is over: it will be taken for one that runs, for ever.
+pub fn no_end(silence: &Silence, now: Millis) -> Option<Finding> {
+    let lasts = now - silence.since;
+    if silence.is_under_way || silence.is_announced || lasts < PATIENCE {
+        return None;
+    }
+    let why = match silence.ends.is_empty() {
+        true => String::new(),
+        false => format!(": {}", few(&silence.ends)),
+    };
+    let sentence = format!("Nothing is under way for {}, and no end was announced{why}.", lasting(lasts));
+    let mut evidence = vec![format!("the last was heard at {}", iso8601(silence.since))];
+    evidence.extend(silence.ends.iter().take(20).cloned());
+    let advice = "Take it for ended: the cluster will list it as one that runs, for ever. To keep it from happening: \
+                  put a node behind one that ignores its errors, give every choice a way out, and lead no circle \
+                  through a join that takes the first.";
+    Some(silence.at.finding(Rule::NoEnd, silence.since, Said { sentence, evidence, advice }))
+}
+
 /// A message that was sent and not taken up.
 #[derive(Clone, Debug, Default)]
 pub struct Undelivered {

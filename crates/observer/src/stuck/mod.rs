@@ -9,11 +9,11 @@ mod timers;
 use protocol::{ExecutionId, Finding, LineageKey, Millis, NodeId, Rule};
 
 pub use barriers::{
-    Barrier, Chance, Counter, Doubt, MissingPart, Standing, barrier_cannot_open, counted_twice,
-    shared_counter,
+    Barrier, Chance, Counter, Doubt, GRACE, MissingPart, Race, Standing, barrier_cannot_open, counted_twice,
+    race_cannot_open, shared_arrivals, shared_counter,
 };
 pub use flow::{
-    Completions, Item, OVERTAKEN, PATIENCE, SLOW, Undelivered, discarded, early_completion,
+    Completions, Item, OVERTAKEN, PATIENCE, SLOW, Silence, Undelivered, discarded, early_completion, no_end,
     several_completions, slow_item,
 };
 pub use queues::{Unconsumed, Watched, no_consumer, parked};
@@ -77,13 +77,14 @@ pub fn sort(findings: &mut [Finding]) {
         Rule::Discarded => 1,
         Rule::Parked => 2,
         Rule::BarrierCannotOpen => 3,
-        Rule::SharedCounter => 4,
-        Rule::CountedTwice => 5,
-        Rule::NoConsumer => 6,
-        Rule::OverdueTimer => 7,
-        Rule::EarlyCompletion => 8,
-        Rule::SeveralCompletions => 9,
-        Rule::SlowItem => 10,
+        Rule::NoEnd => 4,
+        Rule::SharedCounter => 5,
+        Rule::CountedTwice => 6,
+        Rule::NoConsumer => 7,
+        Rule::OverdueTimer => 8,
+        Rule::EarlyCompletion => 9,
+        Rule::SeveralCompletions => 10,
+        Rule::SlowItem => 11,
     };
     findings.sort_by(|left, right| {
         let order = (urgency(left.rule), left.since, &left.execution_id, &left.sentence);

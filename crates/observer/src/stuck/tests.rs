@@ -97,7 +97,10 @@ fn fan_outs_that_share_a_counter() {
     let users = users.into_iter().map(|(text, total)| (key(&text), total)).collect();
     let shared = Counter { at: at(), since: 5, counter: "exec:e1:split:n1:count".to_owned(), users };
     fires(Rule::SharedCounter, shared_counter(&shared), &["2 times", "one counter"]);
-    silent(shared_counter(&Counter { users: shared.users[..1].to_vec(), ..shared }));
+    fires(Rule::SharedCounter, shared_arrivals(&shared), &["2 items", "one set"]);
+    let alone = Counter { users: shared.users[..1].to_vec(), ..shared };
+    silent(shared_counter(&alone));
+    silent(shared_arrivals(&alone));
 }
 
 fn completions(said: &[&str]) -> Completions {
@@ -118,6 +121,28 @@ fn an_end_that_is_announced_again_or_too_early() {
     let after = Completions { begun_after: 3, ..completions(&["completed"]) };
     fires(Rule::EarlyCompletion, early_completion(&after), &["3 nodes began"]);
     silent(early_completion(&completions(&["completed"])));
+}
+
+#[test]
+fn an_execution_that_stops_without_an_end() {
+    let ends = vec!["Mail failed, which is ignored, and leads nowhere".to_owned()];
+    let stopped = Silence { at: at(), since: 1_000, is_under_way: false, is_announced: false, ends };
+    fires(Rule::NoEnd, no_end(&stopped, 181_000), &["for 3 min", "no end was announced: Mail failed"]);
+    silent(no_end(&stopped, 120_000));
+    silent(no_end(&Silence { is_under_way: true, ..stopped.clone() }, 181_000));
+    silent(no_end(&Silence { is_announced: true, ..stopped }, 181_000));
+}
+
+#[test]
+fn a_race_that_nobody_wins() {
+    let race = Race { at: at(), since: 1_000, ignored: 2, ..Race::default() };
+    let words = ["whoever was first has its lock", "2 arrivals were ignored"];
+    fires(Rule::BarrierCannotOpen, race_cannot_open(&race, 181_000), &words);
+    let other = Race { has_other_won: true, ignored: 1, ..race.clone() };
+    fires(Rule::BarrierCannotOpen, race_cannot_open(&other, 181_000), &["for another item", "1 arrival was"]);
+    silent(race_cannot_open(&race, 60_000));
+    silent(race_cannot_open(&Race { ignored: 0, ..race.clone() }, 181_000));
+    silent(race_cannot_open(&Race { is_under_way: true, ..race }, 181_000));
 }
 
 #[test]
