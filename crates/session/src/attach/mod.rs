@@ -4,14 +4,11 @@
 mod address;
 mod connections;
 mod passing;
+mod places;
 
-use std::{
-    borrow::Cow,
-    collections::HashMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
 
 use observer::{Observer, Sighting};
@@ -24,8 +21,9 @@ use tokio::{sync::mpsc, task::JoinHandle};
 
 pub use connections::Connections;
 use passing::Passing;
+use places::Places;
 
-use crate::{Session, insights::Insights, live::Live, problem::from_store};
+use crate::{Session, live::Live, problem::from_store};
 
 /// The cluster that a session looks into.
 pub struct Attachment {
@@ -40,8 +38,8 @@ pub struct Attachment {
 struct Keeper {
     store: Arc<Store>,
     live: Arc<Live>,
-    insights: Arc<Insights>,
     passing: Arc<Passing>,
+    places: Arc<Places>,
     cluster: String,
     /// Keep what is seen beyond the end of looking.
     recording: Arc<AtomicBool>,
@@ -98,8 +96,8 @@ impl Session {
         let keeper = Keeper {
             store: Arc::clone(&self.store),
             live: Arc::clone(&self.live),
-            insights: Arc::clone(&self.insights),
             passing,
+            places: Arc::new(Places::new(Arc::clone(&self.store), Arc::clone(&self.insights))),
             cluster,
             recording: Arc::new(AtomicBool::new(record)),
             leaving: Arc::default(),
@@ -145,9 +143,10 @@ impl Session {
         let attached = self.attachment.lock().await;
         let attachment = attached.as_ref()?;
         // A store that cannot be read says so when it is asked for the events.
-        let (_, observed) = self.store.standing(id).await.ok().flatten()?;
+        let observed = self.store.standing(id).await.ok().flatten()?.observed;
         observed.filter(|observed| observed.cluster == attachment.keeper.cluster)?;
-        attachment.observer.barrier(id, node).await
+        let called = attachment.keeper.places.on_the_cluster(id)?;
+        attachment.observer.barrier(&called, node).await
     }
 
     /// Adds what waits for a moment on the cluster and was not heard of.
@@ -155,6 +154,7 @@ impl Session {
         let attached = self.attachment.lock().await;
         let Some(attachment) = attached.as_ref() else { return board };
         let mut more = attachment.observer.timers().await;
+        attachment.keeper.places.rename_timers(&mut more);
         more.retain(|timer| {
             let same = |known: &protocol::TimerView| {
                 (&known.execution_id, &known.node_id, &known.key)
@@ -171,7 +171,7 @@ impl Session {
     /// Refuses to touch what runs elsewhere.
     pub(crate) async fn check_ours(&self, id: &ExecutionId) -> Result<(), Problem> {
         let standing = self.store.standing(id).await.map_err(|error| from_store(&error))?;
-        match standing.and_then(|(_, observed)| observed) {
+        match standing.and_then(|standing| standing.observed) {
             Some(Observed { cluster, .. }) => Err(Problem::new(
                 ProblemCode::ReadOnly,
                 format!("{id} runs on {cluster}, and is only looked at from here"),
@@ -238,7 +238,9 @@ impl Attachment {
 impl Keeper {
     fn marked(&self, view: &ClusterView) -> ClusterView {
         let (recording, forgotten) = (self.is_recording(), self.passing.forgotten());
-        ClusterView { recording, forgotten, ..view.clone() }
+        let mut view = ClusterView { recording, forgotten, ..view.clone() };
+        self.places.rename_findings(&mut view);
+        view
     }
 
     fn is_recording(&self) -> bool {
@@ -253,15 +255,11 @@ impl Keeper {
     async fn take_in(&self, sighting: Sighting) -> Result<(), Problem> {
         // The room that it takes is free when all of it is taken in.
         let Sighting { dialect, mut events, .. } = sighting;
+        self.places.find(&mut events, dialect).await.map_err(|error| from_store(&error))?;
         self.passing.leave_out(&mut events);
         events.iter_mut().for_each(|event| self.stamp(event, dialect));
         self.store.hide_observed(&mut events);
-        let kept = self.kept_already(&events, dialect).await?;
-        let is_new = |event: &&Event| kept.get(&event.execution_id).is_none_or(|last| event.seq > *last);
-        let new: Cow<'_, [Event]> = match kept.is_empty() {
-            true => Cow::Borrowed(&events),
-            false => events.iter().filter(is_new).cloned().collect(),
-        };
+        let new = self.places.unrecorded(&events);
         self.store.append_observed(&new).await.map_err(|error| from_store(&error))?;
         self.remember(&new).await?;
         self.live.observe(&events);
@@ -280,32 +278,6 @@ impl Keeper {
             started.observed = Some(Observed::new(self.cluster.as_str(), dialect, joined_late));
             started.path = None;
         }
-    }
-
-    /// How far executions that begin here are in the store. Logs of ours have one order, so a recording is gone on
-    /// with; what was heard of other workers is told anew.
-    async fn kept_already(
-        &self,
-        events: &[Event],
-        dialect: ClusterDialect,
-    ) -> Result<HashMap<ExecutionId, u64>, Problem> {
-        let mut kept = HashMap::new();
-        let begun: Vec<ExecutionId> =
-            events.iter().filter(|event| event.seq == 1).map(|event| event.execution_id.clone()).collect();
-        let known = self.store.recorded_among(&begun).await.map_err(|error| from_store(&error))?;
-        let mut told_anew = Vec::new();
-        for id in &known {
-            let standing = self.store.standing(id).await.map_err(|error| from_store(&error))?;
-            match (standing, dialect) {
-                (None, _) => {}
-                (Some((_, None)), _) => drop(kept.insert(id.clone(), u64::MAX)),
-                (Some((last, Some(_))), ClusterDialect::Runeglass) => drop(kept.insert(id.clone(), last)),
-                (Some((_, Some(_))), ClusterDialect::Rune) => told_anew.push(id.clone()),
-            }
-        }
-        self.store.remove(&told_anew).await.map_err(|error| from_store(&error))?;
-        self.insights.forget(&told_anew).await;
-        Ok(kept)
     }
 
     async fn remember(&self, events: &[Event]) -> Result<(), Problem> {
