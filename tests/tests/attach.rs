@@ -11,7 +11,7 @@ use std::{
 
 use protocol::{
     ClusterConnection, ClusterDialect, Command, ExecutionId, ExecutionPhase, Fact, FanOutPlace, ForkWish,
-    ProblemCode, Request, Response,
+    ProblemCode, Request, Response, TimerKeeper, TimerView,
 };
 use recording::{Access, Store};
 use runeglass_tests::{
@@ -19,7 +19,7 @@ use runeglass_tests::{
     outside::Web,
     rune_cluster::{
         Live, RuneCluster,
-        workflows::{fan_out as their_fan_out, items},
+        workflows::{fan_out as their_fan_out, items, log, trigger, wait, workflow},
     },
     runeglass,
     watched::{Looking, Workers, broker_state, connection, keys, named_by_the_broker},
@@ -265,6 +265,38 @@ async fn what_was_kept_stays_whole_when_somebody_looks_again() {
         assert!(looking.view(name).await.is_some(), "{name}");
         still_whole(name).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_timer_that_nobody_comes_for_says_so_although_its_rest_was_heard() {
+    let servers = Servers::shared();
+    let mut live = Live::connect(&servers.rabbit.url, &servers.redis.url).await;
+    let mut cluster = RuneCluster::new();
+    cluster.faults.lost_resumes = true;
+    let rests = workflow(vec![trigger(), wait("rest", 60), log("end")], "start>rest rest>end");
+    cluster.start("orphan", &rests, None);
+    cluster.run();
+    let looking = Looking::open(Keep::Nowhere).await;
+    listen(&looking, &servers, false).await;
+    live.publish(cluster.published()).await;
+    looking.until("orphan", |view| view.nodes["rest"].counts.waiting == 1).await;
+    let timers = async || -> Vec<TimerView> {
+        let Ok(Response::Waits(board)) = looking.0.call(Request::Waits).await else { panic!("a board") };
+        assert_eq!(board.total, board.timers.len());
+        board.timers.into_iter().filter(|timer| timer.execution_id.as_str() == "orphan").collect()
+    };
+    let heard = timers().await;
+    assert_eq!((heard.len(), heard[0].keeper), (1, TimerKeeper::Cluster));
+    live.add(&cluster.keys).await;
+    for _ in 0..200 {
+        let seen = timers().await;
+        assert_eq!(seen.len(), 1, "{seen:?}");
+        if seen[0].keeper == TimerKeeper::Nobody {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("{:?}", timers().await);
 }
 
 /// Reads what Redis is asked, by whom, until the connection ends.

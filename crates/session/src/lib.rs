@@ -263,8 +263,8 @@ impl Session {
                 barrier.await.map(|barrier| Response::Barrier(Box::new(barrier)))
             }
             Request::Waits => {
-                let board = self.live.waits(self.engine.queue_depth());
-                Ok(Response::Waits(Box::new(self.with_observed_timers(board).await)))
+                let seen = self.observed_timers().await;
+                Ok(Response::Waits(Box::new(self.live.waits(self.engine.queue_depth(), seen))))
             }
             Request::Timeline { execution_id } => {
                 let timeline = self.insights.ask(&execution_id, None, recording::Insight::timeline).await?;

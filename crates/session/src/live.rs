@@ -2,7 +2,7 @@
 //! slow host gets fewer and larger updates instead of a growing queue.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
@@ -110,13 +110,19 @@ impl Live {
         }
     }
 
-    /// Everything that waits for a moment, the first due first.
-    pub fn waits(&self, queued: usize) -> WaitBoard {
+    /// Everything that waits for a moment, the first due first. What was seen on a cluster says more about a timer than
+    /// the events that tell of it.
+    pub fn waits(&self, queued: usize, seen: Vec<TimerView>) -> WaitBoard {
         let (mut timers, working) = {
             let state = self.lock();
             let timers: Vec<TimerView> = state.timers.values().flat_map(TimerFold::timers).collect();
             (timers, state.trouble.is_none())
         };
+        let place =
+            |timer: &TimerView| (timer.execution_id.clone(), timer.node_id.clone(), timer.key.clone());
+        let known: HashSet<_> = seen.iter().map(place).collect();
+        timers.retain(|timer| !known.contains(&place(timer)));
+        timers.extend(seen);
         timers.sort_by(|left, right| {
             (left.due, &left.execution_id, &left.node_id, &left.key).cmp(&(
                 right.due,

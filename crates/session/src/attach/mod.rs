@@ -14,7 +14,7 @@ use std::sync::{
 use observer::{Observer, Sighting};
 use protocol::{
     BarrierView, ClusterConnection, ClusterDialect, ClusterView, ConnectionStep, Event, ExecutionId, Fact,
-    NodeId, Observed, Passwords, Problem, ProblemCode, Request, Response, WaitBoard,
+    NodeId, Observed, Passwords, Problem, ProblemCode, Request, Response, TimerView,
 };
 use recording::Store;
 use tokio::{sync::mpsc, task::JoinHandle};
@@ -149,23 +149,13 @@ impl Session {
         attachment.observer.barrier(&called, node).await
     }
 
-    /// Adds what waits for a moment on the cluster and was not heard of.
-    pub(crate) async fn with_observed_timers(&self, mut board: WaitBoard) -> WaitBoard {
+    /// What waits for a moment on the cluster, as its own state says.
+    pub(crate) async fn observed_timers(&self) -> Vec<TimerView> {
         let attached = self.attachment.lock().await;
-        let Some(attachment) = attached.as_ref() else { return board };
-        let mut more = attachment.observer.timers().await;
-        attachment.keeper.places.rename_timers(&mut more);
-        more.retain(|timer| {
-            let same = |known: &protocol::TimerView| {
-                (&known.execution_id, &known.node_id, &known.key)
-                    == (&timer.execution_id, &timer.node_id, &timer.key)
-            };
-            !board.timers.iter().any(same)
-        });
-        board.total += more.len();
-        board.timers.extend(more);
-        board.timers.sort_by_key(|timer| timer.due);
-        board
+        let Some(attachment) = attached.as_ref() else { return Vec::new() };
+        let mut timers = attachment.observer.timers().await;
+        attachment.keeper.places.rename_timers(&mut timers);
+        timers
     }
 
     /// Refuses to touch what runs elsewhere.
