@@ -23,7 +23,7 @@ pub use connections::Connections;
 use passing::Passing;
 use places::Places;
 
-use crate::{Session, live::Live, problem::from_store};
+use crate::{Session, in_data_folder, live::Live, problem::from_store};
 
 /// The cluster that a session looks into.
 pub struct Attachment {
@@ -83,7 +83,7 @@ impl Session {
         if let Some(before) = attached.take() {
             before.detach().await?;
         }
-        let address = address::resolve(connection, &passwords)?;
+        let address = address::resolve(connection, &passwords, &self.saved_connections())?;
         let steps = observer::test(&address).await;
         if let Some(problem) = steps.into_iter().find_map(|step| step.problem) {
             return Err(problem);
@@ -135,7 +135,20 @@ impl Session {
         connection: ClusterConnection,
         passwords: Passwords,
     ) -> Result<Vec<ConnectionStep>, Problem> {
-        Ok(observer::test(&address::resolve(connection, &passwords)?).await)
+        Ok(observer::test(&address::resolve(connection, &passwords, &self.saved_connections())?).await)
+    }
+
+    /// Those whose passwords are known. Who keeps nothing has them all the same.
+    fn saved_connections(&self) -> Vec<ClusterConnection> {
+        let usual = || in_data_folder("connections.json", "").map(Connections::at);
+        let saved = match &self.temporary {
+            Some(_) => usual().and_then(|usual| usual.list()),
+            None => self.connections.list(),
+        };
+        saved.unwrap_or_else(|problem| {
+            tracing::warn!("no password is taken from the keyring: {}", problem.message);
+            Vec::new()
+        })
     }
 
     /// What a join on the cluster waits for, where its own state says more than what was seen.
