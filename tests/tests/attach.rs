@@ -11,7 +11,7 @@ use std::{
 
 use protocol::{
     ClusterConnection, ClusterDialect, Command, ExecutionId, ExecutionPhase, Fact, FanOutPlace, ForkWish,
-    ProblemCode, Request, Response, TimerKeeper, TimerView,
+    Passwords, ProblemCode, Request, Response, TimerKeeper, TimerView,
 };
 use recording::{Access, Store};
 use runeglass_tests::{
@@ -265,6 +265,27 @@ async fn what_was_kept_stays_whole_when_somebody_looks_again() {
         assert!(looking.view(name).await.is_some(), "{name}");
         still_whole(name).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_does_not_let_us_in_takes_no_other_away() {
+    let servers = Servers::shared();
+    let live = Live::connect(&servers.rabbit.url, &servers.redis.url).await;
+    let looking = Looking::open(Keep::Nowhere).await;
+    listen(&looking, &servers, false).await;
+    let (cluster, night) = their_night("beside");
+    live.publish(&cluster.published()[..night]).await;
+    looking.until("beside", |view| view.nodes["fetch"].counts.success == 2).await;
+    let closed = ClusterConnection {
+        name: "other".to_owned(),
+        amqp: "amqp://guest:guest@127.0.0.1:1/%2f".to_owned(),
+        ..their_connection(&servers)
+    };
+    let attach = Request::Attach { connection: closed, passwords: Passwords::default(), record: false };
+    looking.0.call(attach).await.expect_err("nobody answers");
+    assert_eq!(looking.cluster().await.connection.name, "shop");
+    live.publish(&cluster.published()[night..]).await;
+    assert_eq!(looking.until_ended("beside").await.summary.phase, ExecutionPhase::Completed);
 }
 
 #[tokio::test(flavor = "multi_thread")]

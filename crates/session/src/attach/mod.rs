@@ -72,21 +72,22 @@ impl Session {
         }
     }
 
-    /// Looks into a cluster, and into no other any more. Returns when both servers have let us in.
+    /// Looks into a cluster, and into no other any more. Returns when both servers have let us in; where they do not,
+    /// whatever was looked into before still is.
     pub async fn attach(
         &self,
         connection: ClusterConnection,
         passwords: Passwords,
         record: bool,
     ) -> Result<ClusterView, Problem> {
-        let mut attached = self.attachment.lock().await;
-        if let Some(before) = attached.take() {
-            before.detach().await?;
-        }
         let address = address::resolve(connection, &passwords, &self.saved_connections())?;
         let steps = observer::test(&address).await;
         if let Some(problem) = steps.into_iter().find_map(|step| step.problem) {
             return Err(problem);
+        }
+        let mut attached = self.attachment.lock().await;
+        if let Some(before) = attached.take() {
+            before.detach().await?;
         }
         let clock = self.clock.clone();
         let cluster = address.connection.name.clone();
