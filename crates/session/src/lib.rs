@@ -392,13 +392,14 @@ impl Session {
         Ok(Statuses::after(id.clone(), &past, feed))
     }
 
-    /// Finishes writing. Executions that are under way go on when the store is opened again.
+    /// Finishes writing. Executions that are under way go on when the store is opened again. What was seen on a cluster
+    /// and could not be kept is an error here, whether or not somebody heard of it.
     pub async fn close(&self) -> Result<(), Problem> {
         let detached = self.detach().await;
         let kept = self.holds.keep().await;
         let closed = self.engine.close().await;
         self.gate.close();
-        detached?;
+        detached?.map_or(Ok(()), Err)?;
         closed?;
         kept.map_err(|error| from_store(&error))
     }

@@ -36,6 +36,8 @@ struct State {
     timers: HashMap<ExecutionId, TimerFold>,
     outboxes: Vec<Weak<Outbox>>,
     trouble: Option<Problem>,
+    /// What went wrong with looking into a cluster; the work here goes on.
+    cluster_trouble: Option<Problem>,
     /// What could not be written, by the execution it belongs to.
     unkept: BTreeMap<ExecutionId, Gap>,
 }
@@ -155,7 +157,8 @@ impl Live {
     pub fn subscribe(&self) -> Subscription {
         let outbox = Arc::new(Outbox::default());
         let mut state = self.lock();
-        outbox.change(|pending| pending.trouble = state.trouble.clone());
+        let trouble = state.trouble.as_ref().or(state.cluster_trouble.as_ref());
+        outbox.change(|pending| pending.trouble = trouble.cloned());
         state.outboxes.push(Arc::downgrade(&outbox));
         Subscription { outbox, paced: None }
     }
@@ -169,9 +172,10 @@ impl Live {
         self.take_in(events);
     }
 
-    /// Stops to follow executions that run elsewhere.
+    /// Stops to follow executions that run elsewhere, and to tell what went wrong with that.
     pub fn forget_observed(&self) {
         let mut state = self.lock();
+        state.cluster_trouble = None;
         state.folds.retain(|_, fold| fold.view().summary.observed.is_none());
         let State { folds, timers, .. } = &mut *state;
         timers.retain(|id, _| folds.contains_key(id));
@@ -197,6 +201,14 @@ impl Live {
         tracing::error!(code = ?problem.code, "{}", problem.message);
         let mut state = self.lock();
         state.trouble = Some(problem.clone());
+        state.tell(|pending| pending.trouble = Some(problem.clone()));
+    }
+
+    /// Looking into a cluster has come to an end by itself. Who comes later hears of it until nobody looks any more.
+    pub fn report_of_cluster(&self, problem: Problem) {
+        tracing::error!(code = ?problem.code, "{}", problem.message);
+        let mut state = self.lock();
+        state.cluster_trouble = Some(problem.clone());
         state.tell(|pending| pending.trouble = Some(problem.clone()));
     }
 
@@ -324,5 +336,33 @@ impl Subscription {
                 return updates;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Clock, Keep, Options, Reach, Session};
+
+    #[tokio::test]
+    async fn trouble_with_a_cluster_is_over_with_looking() {
+        let (keep, clock, reach) = (Keep::Nowhere, Clock::system(), Reach::default());
+        let options = Options { keep, folder: None, clock, recover: false, reach };
+        let session = Session::open(options).await.unwrap();
+        let live = &session.live;
+        let trouble = |of: &str| Update::Trouble(Problem::new(ProblemCode::StoreFull, of, "make room"));
+        let told_to_the_next = || live.subscribe().outbox.take();
+        let hears = live.subscribe();
+        live.report_of_cluster(Problem::new(ProblemCode::StoreFull, "the cluster", "make room"));
+        assert_eq!(hears.outbox.take(), [trouble("the cluster")]);
+        assert_eq!(told_to_the_next(), [trouble("the cluster")]);
+        assert!(live.waits(0, Vec::new()).working, "the work here goes on");
+        live.forget_observed();
+        assert_eq!(told_to_the_next(), []);
+        // What is wrong here is not over with that.
+        live.report(Problem::new(ProblemCode::StoreFull, "here", "make room"));
+        live.forget_observed();
+        assert_eq!(told_to_the_next(), [trouble("here")]);
+        assert!(!live.waits(0, Vec::new()).working);
     }
 }

@@ -7,7 +7,7 @@ mod passing;
 mod places;
 
 use std::sync::{
-    Arc,
+    Arc, OnceLock,
     atomic::{AtomicBool, Ordering},
 };
 
@@ -45,6 +45,8 @@ struct Keeper {
     recording: Arc<AtomicBool>,
     /// Nobody wants to look any more.
     leaving: Arc<AtomicBool>,
+    /// Why nothing is taken in any more; hosts were told.
+    failed: Arc<OnceLock<Problem>>,
 }
 
 impl Session {
@@ -55,7 +57,7 @@ impl Session {
                 let view = self.attach(connection, passwords, record).await?;
                 Ok(Response::Cluster(Some(Box::new(view))))
             }
-            Request::Detach => self.detach().await.map(|()| Response::Done),
+            Request::Detach => self.detach().await.map(|_| Response::Done),
             Request::Cluster => Ok(Response::Cluster(self.cluster().await.map(Box::new))),
             Request::KeepObserved { on } => {
                 self.keep_observed(on).await.map(|view| Response::Cluster(Some(Box::new(view))))
@@ -87,7 +89,8 @@ impl Session {
         }
         let mut attached = self.attachment.lock().await;
         if let Some(before) = attached.take() {
-            before.detach().await?;
+            // What it could not take in was told.
+            before.detach().await.map(drop)?;
         }
         let clock = self.clock.clone();
         let cluster = address.connection.name.clone();
@@ -102,6 +105,7 @@ impl Session {
             cluster,
             recording: Arc::new(AtomicBool::new(record)),
             leaving: Arc::default(),
+            failed: Arc::default(),
         };
         let attachment = Attachment::begin(observer, keeper, seen);
         let view = attachment.view();
@@ -109,11 +113,11 @@ impl Session {
         Ok(view)
     }
 
-    /// Stops looking. What was not to be kept is gone afterwards.
-    pub async fn detach(&self) -> Result<(), Problem> {
+    /// Stops looking. What was not to be kept is gone afterwards. Says what could not be taken in, which hosts were told.
+    pub(crate) async fn detach(&self) -> Result<Option<Problem>, Problem> {
         match self.attachment.lock().await.take() {
             Some(attachment) => attachment.detach().await,
-            None => Ok(()),
+            None => Ok(None),
         }
     }
 
@@ -196,8 +200,7 @@ impl Attachment {
         let taking = tokio::spawn(async move {
             while let Some(sighting) = seen.recv().await {
                 if let Err(problem) = taker.take_in(sighting).await {
-                    taker.live.report(problem);
-                    return;
+                    return taker.fail(problem);
                 }
             }
         });
@@ -208,10 +211,11 @@ impl Attachment {
                 let view = teller.marked(&views.borrow_and_update());
                 teller.live.cluster_changed(Some(view));
             }
-            if !teller.leaving.load(Ordering::Relaxed) {
+            // Who cannot take in what is seen has told so, and nobody looks then.
+            if !teller.leaving.load(Ordering::Relaxed) && teller.failed.get().is_none() {
                 let message = format!("looking into {} has stopped by itself", teller.cluster);
                 let hint = "attach again; this is a fault of Runeglass";
-                teller.live.report(Problem::new(ProblemCode::Infrastructure, message, hint));
+                teller.live.report_of_cluster(Problem::new(ProblemCode::Infrastructure, message, hint));
             }
         });
         Self { observer, keeper, tasks: [taking, telling] }
@@ -221,7 +225,7 @@ impl Attachment {
         self.keeper.marked(&self.observer.view().borrow())
     }
 
-    async fn detach(self) -> Result<(), Problem> {
+    async fn detach(self) -> Result<Option<Problem>, Problem> {
         let Self { observer, keeper, tasks: [taking, telling] } = self;
         keeper.leaving.store(true, Ordering::Relaxed);
         observer.detach().await;
@@ -233,9 +237,9 @@ impl Attachment {
             tracing::debug!(%error, "what was seen last was not taken in");
         }
         keeper.live.forget_observed();
-        keeper.store.remove_passing().await.map_err(|error| from_store(&error))?;
+        let removed = keeper.store.remove_passing().await;
         keeper.live.cluster_changed(None);
-        Ok(())
+        removed.map(|_| keeper.failed.get().cloned()).map_err(|error| from_store(&error))
     }
 }
 
@@ -254,6 +258,19 @@ impl Keeper {
     async fn keep(&self, on: bool) -> Result<(), Problem> {
         self.recording.store(on, Ordering::Relaxed);
         self.store.keep_observed(on).await.map_err(|error| from_store(&error))
+    }
+
+    /// Nothing more can be taken in: says so once.
+    fn fail(&self, problem: Problem) {
+        let message = format!("what is seen of {} can no longer be kept: {}", self.cluster, problem.message);
+        let hint = match problem.code {
+            ProblemCode::StoreFull => "make room on the disk, and attach again",
+            _ => &problem.hint,
+        };
+        let problem = Problem::new(problem.code, message, hint);
+        // There is one who takes in, and it ends with this.
+        drop(self.failed.set(problem.clone()));
+        self.live.report_of_cluster(problem);
     }
 
     async fn take_in(&self, sighting: Sighting) -> Result<(), Problem> {
