@@ -1,13 +1,19 @@
 //! Looking into a cluster of our own workers: everything is seen, and nothing is changed.
 
+use std::time::Duration;
+
 use protocol::{
-    ClusterDialect, Command, ExecutionId, ExecutionPhase, Fact, FanOutPlace, ForkWish, ProblemCode, Request,
-    Response,
+    ClusterConnection, ClusterDialect, Command, ExecutionId, ExecutionPhase, Fact, FanOutPlace, ForkWish,
+    Passwords, ProblemCode, Request, Response, TimerKeeper, TimerView,
 };
 use recording::{Access, Store};
 use runeglass_tests::{
     clustered::Servers,
     outside::Web,
+    rune_cluster::{
+        Live, RuneCluster,
+        workflows::{fan_out as their_fan_out, items, log, trigger, wait, workflow},
+    },
     watched::{Looking, Workers, connection, fan_out, patient},
 };
 use serde_json::{Value, json};
@@ -153,4 +159,125 @@ async fn a_fork_of_what_was_seen_is_answered_as_it_was_there() {
     };
     assert_eq!(output(&forked).await, output(&"there".into()).await, "it got what was seen");
     workers.close().await;
+}
+
+fn their_connection(servers: &Servers) -> ClusterConnection {
+    ClusterConnection { dialect: Some(ClusterDialect::Rune), ..connection(servers, "") }
+}
+
+/// Looks at the Rune services until it hears them.
+async fn listen(looking: &Looking, servers: &Servers, record: bool) {
+    looking.attach(their_connection(servers), record).await;
+    looking.until_cluster("it listens", |view| !view.queues.is_empty()).await;
+}
+
+/// A fan-out of the Rune services of which two items have come and one hangs; what is heard of it, in two parts.
+fn their_night(id: &str) -> (RuneCluster, usize) {
+    let mut cluster = RuneCluster::new();
+    cluster.answer("http://shop/1", 60_000, Ok(json!("late")));
+    cluster.start(id, &their_fan_out(), Some(items(3)));
+    cluster.run_for(1_000);
+    let night = cluster.published().len();
+    cluster.run();
+    (cluster, night)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_kept_stays_whole_when_somebody_looks_again() {
+    let servers = Servers::shared();
+    let live = Live::connect(&servers.rabbit.url, &servers.redis.url).await;
+    let (cluster, night) = their_night("night");
+    let folder = tempfile::tempdir().expect("a folder");
+    let looking = Looking::open(Keep::At(folder.path().join("seen.db"))).await;
+    listen(&looking, &servers, true).await;
+    live.publish(&cluster.published()[..night]).await;
+    looking.until("night", |view| view.nodes["fetch"].counts.success == 2).await;
+    let note = |execution_id: &str| Request::AddNote {
+        execution_id: execution_id.into(),
+        position: 2,
+        node_id: None,
+        text: "look here".to_owned(),
+    };
+    looking.0.call(note("night")).await.expect("noted");
+    looking.0.call(Request::Detach).await.expect("detached");
+    let recorded = looking.0.recorded(&"night".into()).await.expect("kept");
+
+    // The next day it goes on, and nobody records. It is seen under a name of its own.
+    let still_whole = async |what: &str| {
+        assert_eq!(looking.0.recorded(&"night".into()).await.expect("kept"), recorded, "{what}");
+        let notes = looking.0.call(Request::Notes { execution_id: "night".into() }).await;
+        assert!(matches!(notes, Ok(Response::Notes(notes)) if notes.len() == 1), "{what}");
+    };
+    listen(&looking, &servers, false).await;
+    live.publish(&cluster.published()[night..]).await;
+    let seen = looking.until_ended("night~2").await;
+    assert!(seen.summary.observed.expect("it is marked").joined_late);
+    still_whole("while it is looked at").await;
+    looking.0.call(Request::Detach).await.expect("detached");
+    still_whole("after that").await;
+    assert!(looking.view("night~2").await.is_none(), "it was here in passing");
+
+    // What is recorded now is kept beside it; what has a note is kept although nobody records.
+    for (name, record) in [("night~2", true), ("night~3", false)] {
+        listen(&looking, &servers, record).await;
+        live.publish(&cluster.published()[night..]).await;
+        looking.until_ended(name).await;
+        looking.0.call(note(name)).await.expect("noted");
+        looking.0.call(Request::Detach).await.expect("detached");
+        assert!(looking.view(name).await.is_some(), "{name}");
+        still_whole(name).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_does_not_let_us_in_takes_no_other_away() {
+    let servers = Servers::shared();
+    let live = Live::connect(&servers.rabbit.url, &servers.redis.url).await;
+    let looking = Looking::open(Keep::Nowhere).await;
+    listen(&looking, &servers, false).await;
+    let (cluster, night) = their_night("beside");
+    live.publish(&cluster.published()[..night]).await;
+    looking.until("beside", |view| view.nodes["fetch"].counts.success == 2).await;
+    let closed = ClusterConnection {
+        name: "other".to_owned(),
+        amqp: "amqp://guest:guest@127.0.0.1:1/%2f".to_owned(),
+        ..their_connection(&servers)
+    };
+    let attach = Request::Attach { connection: closed, passwords: Passwords::default(), record: false };
+    looking.0.call(attach).await.expect_err("nobody answers");
+    assert_eq!(looking.cluster().await.connection.name, "shop");
+    live.publish(&cluster.published()[night..]).await;
+    assert_eq!(looking.until_ended("beside").await.summary.phase, ExecutionPhase::Completed);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_timer_that_nobody_comes_for_says_so_although_its_rest_was_heard() {
+    let servers = Servers::shared();
+    let mut live = Live::connect(&servers.rabbit.url, &servers.redis.url).await;
+    let mut cluster = RuneCluster::new();
+    cluster.faults.lost_resumes = true;
+    let rests = workflow(vec![trigger(), wait("rest", 60), log("end")], "start>rest rest>end");
+    cluster.start("orphan", &rests, None);
+    cluster.run();
+    let looking = Looking::open(Keep::Nowhere).await;
+    listen(&looking, &servers, false).await;
+    live.publish(cluster.published()).await;
+    looking.until("orphan", |view| view.nodes["rest"].counts.waiting == 1).await;
+    let timers = async || -> Vec<TimerView> {
+        let Ok(Response::Waits(board)) = looking.0.call(Request::Waits).await else { panic!("a board") };
+        assert_eq!(board.total, board.timers.len());
+        board.timers.into_iter().filter(|timer| timer.execution_id.as_str() == "orphan").collect()
+    };
+    let heard = timers().await;
+    assert_eq!((heard.len(), heard[0].keeper), (1, TimerKeeper::Cluster));
+    live.add(&cluster.keys).await;
+    for _ in 0..200 {
+        let seen = timers().await;
+        assert_eq!(seen.len(), 1, "{seen:?}");
+        if seen[0].keeper == TimerKeeper::Nobody {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("{:?}", timers().await);
 }

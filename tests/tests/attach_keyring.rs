@@ -63,16 +63,22 @@ async fn passwords_come_back_from_a_keyring() {
     let part = |name: &str| {
         format!("{PART}='{name} {amqp} {redis}' {} --exact {NAME} --nocapture\n", this.display())
     };
-    let script = ["save", "attach", "forget", "attach-in-vain"].map(part).concat();
+    let parts = ["save", "attach", "elsewhere", "move", "elsewhere", "save", "forget", "attach-in-vain"];
+    let script = parts.map(part).concat();
     let ran = with_keyring(folder.path(), &script);
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
-    for said in ["saved", "attached", "forgotten", "refused"] {
+    for said in ["saved", "attached", "told nobody else", "moved", "forgotten", "refused"] {
         assert!(ran.stdout.contains(said), "{said}: {}{}", ran.stdout, ran.stderr);
     }
     let mut files = 0;
     search(folder.path(), &mut files);
     assert!(files >= 2, "there was something to search");
     workers.close().await;
+}
+
+fn elsewhere(connection: ClusterConnection) -> ClusterConnection {
+    let at = |address: String| address.replace("127.0.0.1", "localhost");
+    ClusterConnection { amqp: at(connection.amqp), redis: at(connection.redis), ..connection }
 }
 
 /// What happens beside the keyring.
@@ -99,6 +105,21 @@ async fn play(part: &str) {
             let view = session.call(attach).await.expect("attached");
             assert!(!format!("{view:?}").contains("s3cret"), "it is shown to nobody");
             println!("attached");
+        }
+        // The same broker by another name: whoever answers there was not given the password.
+        "elsewhere" => {
+            let connection = elsewhere(connection);
+            let test = Request::TestConnection { connection, passwords: Passwords::default() };
+            let Ok(Response::ConnectionSteps(steps)) = session.call(test).await else { panic!("steps") };
+            let refused = steps[0].problem.as_ref().expect("RabbitMQ was told no password");
+            assert!(refused.message.contains("does not let this user in"), "{refused:?}");
+            println!("told nobody else");
+        }
+        // Nobody types a password: the old one is not for the new place.
+        "move" => {
+            let (connection, passwords) = (elsewhere(connection), Passwords::default());
+            session.call(Request::SaveConnection { connection, passwords }).await.expect("kept");
+            println!("moved");
         }
         "forget" => {
             session.call(Request::ForgetConnection { name: connection.name }).await.expect("forgotten");

@@ -11,9 +11,10 @@ use std::{
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use protocol::{
-    ClusterConnection, ClusterDialect, ClusterView, Passwords, ProblemCode, Request, Response, Update,
+    ClusterConnection, ClusterDialect, ClusterView, Passwords, Problem, ProblemCode, Request, Response,
+    Update,
 };
-use session::{AddressPolicy, Clock, Keep, Options, Reach, Session};
+use session::{AddressPolicy, Clock, Keep, Options, Reach, Session, Subscription};
 
 use crate::{
     cluster::asked_to_stop,
@@ -107,25 +108,17 @@ pub async fn attach(arguments: AttachArguments) -> Result<Outcome, CommandError>
     };
     let mut screen = Screen::new(arguments.json);
     screen.begin(&view)?;
-    let time_is_up = async {
-        match arguments.limit {
-            Some(seconds) => tokio::time::sleep(Duration::from_secs(seconds)).await,
-            None => std::future::pending().await,
-        }
-    };
-    tokio::pin!(time_is_up);
-    loop {
-        let news = tokio::select! {
-            news = updates.next() => news,
-            () = asked_to_stop() => break,
-            () = &mut time_is_up => break,
-        };
-        for update in news {
-            screen.update(&update)?;
-        }
-    }
+    let trouble = follow(&mut screen, &mut updates, arguments.limit).await?;
     let last = session.cluster().await;
-    session.close().await?;
+    let closed = tokio::select! {
+        closed = session.close() => closed,
+        // Whoever asks twice does not want to wait.
+        () = asked_to_stop() => Err(left_at_once()),
+    };
+    if let Some(problem) = trouble.or(closed.err()) {
+        screen.end(last.as_ref(), None)?;
+        return Err(problem.into());
+    }
     screen.end(last.as_ref(), record.as_deref())?;
     match (arguments.limit, last) {
         (Some(_), Some(view)) if !view.findings.is_empty() || !view.troubles.is_empty() => {
@@ -133,6 +126,48 @@ pub async fn attach(arguments: AttachArguments) -> Result<Outcome, CommandError>
         }
         _ => Ok(Outcome::Completed),
     }
+}
+
+/// Shows what is new until somebody has seen enough, or until nothing comes any more; says why.
+async fn follow(
+    screen: &mut Screen,
+    updates: &mut Subscription,
+    limit: Option<u64>,
+) -> Result<Option<Problem>, CommandError> {
+    let time_is_up = async {
+        match limit {
+            Some(seconds) => tokio::time::sleep(Duration::from_secs(seconds)).await,
+            None => std::future::pending().await,
+        }
+    };
+    // It listens all the time, also while something is printed.
+    let stop = asked_to_stop();
+    tokio::pin!(time_is_up, stop);
+    loop {
+        let news = tokio::select! {
+            news = updates.next() => news,
+            () = &mut stop => return Ok(None),
+            () = &mut time_is_up => return Ok(None),
+        };
+        for update in news {
+            let trouble = match &update {
+                Update::Trouble(problem) => Some(problem.clone()),
+                _ => None,
+            };
+            // For people it is said at the end.
+            if trouble.is_none() || screen.json {
+                screen.update(&update)?;
+            }
+            if trouble.is_some() {
+                return Ok(trouble);
+            }
+        }
+    }
+}
+
+fn left_at_once() -> Problem {
+    let message = "left before what was seen last was taken in";
+    Problem::new(ProblemCode::Infrastructure, message, "ask once, and wait")
 }
 
 /// Where lines go: above the one that is always there, if this is a terminal.

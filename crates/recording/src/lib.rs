@@ -29,6 +29,6 @@ pub use explain::{Explanation, explain};
 pub use insight::Insight;
 pub use redact::{Redaction, lost_values};
 pub use replay::{Difference, Imagined, UnknownAnswer, Verified, imagine, verify};
-pub use store::{Access, Case, Checked, Cleaned, Prune, Store, StoreError, read_case, write_case};
+pub use store::{Access, Case, Checked, Cleaned, Prune, Standing, Store, StoreError, read_case, write_case};
 pub use timers::TimerFold;
 pub use view::{ViewFold, ViewState};

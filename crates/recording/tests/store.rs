@@ -6,7 +6,7 @@ mod chain;
 
 use std::os::unix::fs::PermissionsExt;
 
-use protocol::{Event, ExecutionPhase, Search};
+use protocol::{Event, ExecutionPhase, Note, Search};
 use runeglass_recording::{Access, Ledger, Store, StoreError, node_detail};
 use serde_json::json;
 
@@ -77,6 +77,35 @@ async fn what_was_seen_is_kept_or_goes_without_being_named() {
     store.keep_observed(false).await.unwrap();
     assert_eq!(store.remove_passing().await.unwrap(), ["c".into()]);
     assert_eq!(ids(&store).await, ["ours", "b"]);
+}
+
+#[tokio::test]
+async fn what_somebody_wrote_a_note_to_does_not_go_with_those_who_look() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("store.db"), Access::Write).await.unwrap();
+    for id in ["before", "noted", "marked", "bare"] {
+        store.append(&execution(id, 2, &json!(1))).await.unwrap();
+    }
+    let note = |id: &str, text: &str| Note {
+        execution_id: id.into(),
+        position: 1,
+        node_id: None,
+        at: 5,
+        text: text.to_owned(),
+    };
+    store.mark_observed(&["noted".into(), "marked".into(), "bare".into()], false).await.unwrap();
+    store.add_note(&note("noted", "look here")).await.unwrap();
+    store.add_note(&note("marked", "")).await.unwrap();
+    for (id, may) in [("before", false), ("noted", false), ("marked", false), ("bare", true)] {
+        let standing = store.standing(&id.into()).await.unwrap().unwrap();
+        assert_eq!(standing.may_be_told_anew(), may, "{id}");
+    }
+    assert_eq!(store.remove_passing().await.unwrap(), ["bare".into()]);
+    assert_eq!(store.notes(&"noted".into()).await.unwrap().len(), 1);
+    // From now on it is a recording like any other.
+    store.keep_observed(false).await.unwrap();
+    assert!(store.remove_passing().await.unwrap().is_empty());
+    assert_eq!(store.executions(10).await.unwrap().len(), 3);
 }
 
 #[tokio::test]

@@ -263,8 +263,8 @@ impl Session {
                 barrier.await.map(|barrier| Response::Barrier(Box::new(barrier)))
             }
             Request::Waits => {
-                let board = self.live.waits(self.engine.queue_depth());
-                Ok(Response::Waits(Box::new(self.with_observed_timers(board).await)))
+                let seen = self.observed_timers().await;
+                Ok(Response::Waits(Box::new(self.live.waits(self.engine.queue_depth(), seen))))
             }
             Request::Timeline { execution_id } => {
                 let timeline = self.insights.ask(&execution_id, None, recording::Insight::timeline).await?;
@@ -392,13 +392,14 @@ impl Session {
         Ok(Statuses::after(id.clone(), &past, feed))
     }
 
-    /// Finishes writing. Executions that are under way go on when the store is opened again.
+    /// Finishes writing. Executions that are under way go on when the store is opened again. What was seen on a cluster
+    /// and could not be kept is an error here, whether or not somebody heard of it.
     pub async fn close(&self) -> Result<(), Problem> {
         let detached = self.detach().await;
         let kept = self.holds.keep().await;
         let closed = self.engine.close().await;
         self.gate.close();
-        detached?;
+        detached?.map_or(Ok(()), Err)?;
         closed?;
         kept.map_err(|error| from_store(&error))
     }

@@ -2,7 +2,7 @@
 //! slow host gets fewer and larger updates instead of a growing queue.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
@@ -36,6 +36,8 @@ struct State {
     timers: HashMap<ExecutionId, TimerFold>,
     outboxes: Vec<Weak<Outbox>>,
     trouble: Option<Problem>,
+    /// What went wrong with looking into a cluster; the work here goes on.
+    cluster_trouble: Option<Problem>,
     /// What could not be written, by the execution it belongs to.
     unkept: BTreeMap<ExecutionId, Gap>,
 }
@@ -110,13 +112,19 @@ impl Live {
         }
     }
 
-    /// Everything that waits for a moment, the first due first.
-    pub fn waits(&self, queued: usize) -> WaitBoard {
+    /// Everything that waits for a moment, the first due first. What was seen on a cluster says more about a timer than
+    /// the events that tell of it.
+    pub fn waits(&self, queued: usize, seen: Vec<TimerView>) -> WaitBoard {
         let (mut timers, working) = {
             let state = self.lock();
             let timers: Vec<TimerView> = state.timers.values().flat_map(TimerFold::timers).collect();
             (timers, state.trouble.is_none())
         };
+        let place =
+            |timer: &TimerView| (timer.execution_id.clone(), timer.node_id.clone(), timer.key.clone());
+        let known: HashSet<_> = seen.iter().map(place).collect();
+        timers.retain(|timer| !known.contains(&place(timer)));
+        timers.extend(seen);
         timers.sort_by(|left, right| {
             (left.due, &left.execution_id, &left.node_id, &left.key).cmp(&(
                 right.due,
@@ -149,7 +157,8 @@ impl Live {
     pub fn subscribe(&self) -> Subscription {
         let outbox = Arc::new(Outbox::default());
         let mut state = self.lock();
-        outbox.change(|pending| pending.trouble = state.trouble.clone());
+        let trouble = state.trouble.as_ref().or(state.cluster_trouble.as_ref());
+        outbox.change(|pending| pending.trouble = trouble.cloned());
         state.outboxes.push(Arc::downgrade(&outbox));
         Subscription { outbox, paced: None }
     }
@@ -163,9 +172,10 @@ impl Live {
         self.take_in(events);
     }
 
-    /// Stops to follow executions that run elsewhere.
+    /// Stops to follow executions that run elsewhere, and to tell what went wrong with that.
     pub fn forget_observed(&self) {
         let mut state = self.lock();
+        state.cluster_trouble = None;
         state.folds.retain(|_, fold| fold.view().summary.observed.is_none());
         let State { folds, timers, .. } = &mut *state;
         timers.retain(|id, _| folds.contains_key(id));
@@ -191,6 +201,14 @@ impl Live {
         tracing::error!(code = ?problem.code, "{}", problem.message);
         let mut state = self.lock();
         state.trouble = Some(problem.clone());
+        state.tell(|pending| pending.trouble = Some(problem.clone()));
+    }
+
+    /// Looking into a cluster has come to an end by itself. Who comes later hears of it until nobody looks any more.
+    pub fn report_of_cluster(&self, problem: Problem) {
+        tracing::error!(code = ?problem.code, "{}", problem.message);
+        let mut state = self.lock();
+        state.cluster_trouble = Some(problem.clone());
         state.tell(|pending| pending.trouble = Some(problem.clone()));
     }
 
@@ -318,5 +336,33 @@ impl Subscription {
                 return updates;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Clock, Keep, Options, Reach, Session};
+
+    #[tokio::test]
+    async fn trouble_with_a_cluster_is_over_with_looking() {
+        let (keep, clock, reach) = (Keep::Nowhere, Clock::system(), Reach::default());
+        let options = Options { keep, folder: None, clock, recover: false, reach };
+        let session = Session::open(options).await.unwrap();
+        let live = &session.live;
+        let trouble = |of: &str| Update::Trouble(Problem::new(ProblemCode::StoreFull, of, "make room"));
+        let told_to_the_next = || live.subscribe().outbox.take();
+        let hears = live.subscribe();
+        live.report_of_cluster(Problem::new(ProblemCode::StoreFull, "the cluster", "make room"));
+        assert_eq!(hears.outbox.take(), [trouble("the cluster")]);
+        assert_eq!(told_to_the_next(), [trouble("the cluster")]);
+        assert!(live.waits(0, Vec::new()).working, "the work here goes on");
+        live.forget_observed();
+        assert_eq!(told_to_the_next(), []);
+        // What is wrong here is not over with that.
+        live.report(Problem::new(ProblemCode::StoreFull, "here", "make room"));
+        live.forget_observed();
+        assert_eq!(told_to_the_next(), [trouble("here")]);
+        assert!(!live.waits(0, Vec::new()).working);
     }
 }

@@ -49,11 +49,12 @@ impl Told {
         let waiting: u64 = view.queues.iter().map(|queue| queue.messages).sum();
         let redis = view.redis.as_ref().map_or(0, |redis| redis.used_bytes / (1024 * 1024));
         format!(
-            "LIVE {} · {} running, {} ended · {} waiting · Redis {redis} MiB · {}",
+            "LIVE {} · {} running, {} ended · {} waiting{} · Redis {redis} MiB · {}",
             plain(&view.connection.name),
             self.running.len(),
             self.ended,
             counted(waiting, "message"),
+            astray(view),
             heard(view),
         )
     }
@@ -67,7 +68,7 @@ impl Told {
         if view.passed_over > 0 {
             line.push_str(&format!(", {} not listed: there were too many", view.passed_over));
         }
-        line.push_str(&format!("; {}", heard(view)));
+        line.push_str(&format!("{}; {}", astray(view), heard(view)));
         if !view.findings.is_empty() {
             line.push_str(&format!("; {} wrong", counted(view.findings.len() as u64, "thing")));
         }
@@ -206,6 +207,13 @@ fn heard(view: &ClusterView) -> String {
         0 => source,
         dropped => format!("{source}, {} not seen", counted(dropped, "message")),
     }
+}
+
+/// What was done more than once or not at all, where there is any: ", 3 begun again, 1 put aside".
+fn astray(view: &ClusterView) -> String {
+    let counts = [(view.redelivered, "begun again"), (view.dead_letters.unwrap_or(0), "put aside")];
+    let some = counts.iter().filter(|(count, _)| *count > 0);
+    some.map(|(count, what)| format!(", {count} {what}")).collect()
 }
 
 /// "1 message", "3 messages".
@@ -348,6 +356,23 @@ mod tests {
         assert_eq!(
             Told::default().end(&ours),
             "left: 0 executions ended, 0 go on; the log of the workers is read, 2 messages not seen"
+        );
+    }
+
+    #[test]
+    fn what_went_astray_is_counted_where_there_is_any() {
+        let told = Told::default();
+        let none = ClusterView { dead_letters: Some(0), ..view() };
+        assert_eq!(told.end(&none), "left: 0 executions ended, 0 go on; 1 message heard");
+        assert!(!told.now(&none).contains("again") && !told.now(&none).contains("aside"));
+        let some = ClusterView { redelivered: 3, dead_letters: Some(1), ..view() };
+        assert_eq!(
+            told.end(&some),
+            "left: 0 executions ended, 0 go on, 3 begun again, 1 put aside; 1 message heard"
+        );
+        assert_eq!(
+            told.now(&some),
+            "LIVE shop · 0 running, 0 ended · 0 messages waiting, 3 begun again, 1 put aside · Redis 0 MiB · 1 message heard"
         );
     }
 

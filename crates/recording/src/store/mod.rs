@@ -34,6 +34,7 @@ use tokio::sync::Mutex;
 
 pub use case::{Case, read_case, write_case};
 pub use file::{Access, StoreError};
+pub use observed::Standing;
 pub use upkeep::{Checked, Cleaned, Prune};
 
 use crate::{Redaction, view::summary};

@@ -1,7 +1,7 @@
 //! Executions that run elsewhere and are looked at. They lie beside our own, marked; those that nobody wants to keep are
 //! here only in passing.
 
-use protocol::{Event, ExecutionId, Gap, Observed};
+use protocol::{Event, ExecutionId, Gap, Millis, Observed};
 use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
 
 use super::{Store, StoreError, upkeep, upkeep::UNNEEDED};
@@ -11,6 +11,30 @@ use super::{Store, StoreError, upkeep, upkeep::UNNEEDED};
 const PASSING: &str = "$.passing";
 /// Executions that are asked for in one question.
 const ASKED_TOGETHER: usize = 500;
+/// Nobody has written a note to it.
+const UNWANTED: &str = "id NOT IN (SELECT execution FROM notes)";
+
+/// What is recorded of an execution.
+pub struct Standing {
+    /// How far.
+    pub last: u64,
+    pub started_at: Millis,
+    /// Where it was looked at, if it does not run here.
+    pub observed: Option<Observed>,
+    /// Whether it is only here in passing; unsaid of what was recorded before somebody began to look.
+    passing: Option<bool>,
+    /// Somebody has written a note to it, or a fork needs it.
+    is_wanted: bool,
+}
+
+impl Standing {
+    /// Whether something better may stand in its place. What was kept before, or has a note, stays as it is; so does
+    /// what is being recorded, unless its beginning was only guessed.
+    pub fn may_be_told_anew(&self) -> bool {
+        let is_guessed = self.observed.as_ref().is_some_and(|observed| observed.joined_late);
+        !self.is_wanted && self.passing.is_some_and(|passing| passing || is_guessed)
+    }
+}
 
 /// Writes into the summary that something went by unseen, so that a list shows it.
 pub(super) async fn note_gap(
@@ -58,19 +82,23 @@ impl Store {
         Ok(found)
     }
 
-    /// How far an execution is recorded, and where it was looked at if it does not run here.
-    pub async fn standing(
-        &self,
-        execution: &ExecutionId,
-    ) -> Result<Option<(u64, Option<Observed>)>, StoreError> {
+    /// What is recorded of an execution, if anything.
+    pub async fn standing(&self, execution: &ExecutionId) -> Result<Option<Standing>, StoreError> {
         let Some(known) = self.known(execution).await? else { return Ok(None) };
-        let row = sqlx::query("SELECT summary ->> '$.observed' FROM executions WHERE id = ?")
+        let query = format!(
+            "SELECT started_at, summary ->> '$.observed', summary ->> ?1, NOT ({UNWANTED} AND {UNNEEDED}) \
+             FROM executions WHERE id = ?2"
+        );
+        let row = sqlx::query(AssertSqlSafe(query))
+            .bind(PASSING)
             .bind(known.row)
             .fetch_one(&self.readers)
             .await
             .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
-        let observed = row.get::<Option<&str>, _>(0).map(|text| self.decode(text)).transpose()?;
-        Ok(Some((known.last, observed)))
+        let observed = row.get::<Option<&str>, _>(1).map(|text| self.decode(text)).transpose()?;
+        let passing = row.get::<Option<i64>, _>(2).map(|mark| mark == 1);
+        let (last, started_at, is_wanted) = (known.last, row.get(0), row.get(3));
+        Ok(Some(Standing { last, started_at, observed, passing, is_wanted }))
     }
 
     /// These were seen; they are kept, or only here in passing.
@@ -104,9 +132,13 @@ impl Store {
         changed.map(drop).map_err(|error| StoreError::from_sqlx(&self.path, error))
     }
 
-    /// Nobody looks any more: removes what was here in passing, and says what that was.
+    /// Nobody looks any more: removes what was here in passing, and says what that was. What somebody has written a note
+    /// to, or forked and still needs, is kept from now on.
     pub async fn remove_passing(&self) -> Result<Vec<ExecutionId>, StoreError> {
-        let rows = sqlx::query("SELECT execution_id FROM executions WHERE summary ->> ? = 1")
+        let query = format!(
+            "SELECT execution_id FROM executions WHERE summary ->> ? = 1 AND {UNWANTED} AND {UNNEEDED}"
+        );
+        let rows = sqlx::query(AssertSqlSafe(query))
             .bind(PASSING)
             .fetch_all(&self.readers)
             .await
@@ -131,7 +163,7 @@ impl Store {
         let marks = vec!["?"; except.len()].join(", ");
         let query = format!(
             "SELECT execution_id FROM executions WHERE ended_at IS NOT NULL AND summary ->> ? = 1 \
-             AND id NOT IN (SELECT execution FROM notes) AND execution_id NOT IN ({marks}) AND {UNNEEDED} \
+             AND {UNWANTED} AND execution_id NOT IN ({marks}) AND {UNNEEDED} \
              ORDER BY ended_at, id LIMIT ?"
         );
         let query = sqlx::query(AssertSqlSafe(query)).persistent(false).bind(PASSING);

@@ -42,14 +42,25 @@ impl Connections {
         let (connection, written) = address::separate(connection)?;
         let name = connection.name.clone();
         let mut all = self.list()?;
-        all.retain(|known| known.name != name);
+        let before = all.iter().position(|known| known.name == name).map(|at| all.remove(at));
+        let is_as_before = |of: fn(&ClusterConnection) -> &str| {
+            before.as_ref().is_some_and(|before| address::is_same_door(of(before), of(&connection)))
+        };
+        let passwords = [
+            ("amqp", given.amqp.clone().or(written.amqp), is_as_before(|connection| &connection.amqp)),
+            ("redis", given.redis.clone().or(written.redis), is_as_before(|connection| &connection.redis)),
+        ];
         all.push(connection);
         all.sort_by(|left, right| left.name.cmp(&right.name));
         self.write(&all)?;
-        let passwords =
-            [("amqp", given.amqp.clone().or(written.amqp)), ("redis", given.redis.clone().or(written.redis))];
-        for (which, password) in passwords {
-            let Some(password) = password.filter(|password| !password.is_empty()) else { continue };
+        for (which, password, is_as_before) in passwords {
+            let Some(password) = password.filter(|password| !password.is_empty()) else {
+                if !is_as_before {
+                    // It was for another server.
+                    remove_password(&name, which);
+                }
+                continue;
+            };
             Keyring::set(&entry(&name, which), &password).map_err(|error| {
                 let why = match error {
                     KeeperError::Absent(_) => "this machine has no keyring".to_owned(),
@@ -71,12 +82,7 @@ impl Connections {
             return Err(Problem::new(ProblemCode::NotFound, message, "look at the list of connections"));
         }
         self.write(&all)?;
-        for which in ["amqp", "redis"] {
-            // Without a keyring there is nothing in it.
-            if let Err(error) = Keyring::remove(&entry(name, which)) {
-                tracing::debug!(%error, "a password could not be removed");
-            }
-        }
+        ["amqp", "redis"].iter().for_each(|which| remove_password(name, which));
         Ok(())
     }
 
@@ -106,6 +112,13 @@ pub fn password(name: &str, which: &str) -> Option<String> {
             tracing::debug!(%error, "the keyring does not give the password");
             None
         }
+    }
+}
+
+fn remove_password(name: &str, which: &str) {
+    // Without a keyring there is nothing in it.
+    if let Err(error) = Keyring::remove(&entry(name, which)) {
+        tracing::debug!(%error, "a password could not be removed");
     }
 }
 

@@ -4,28 +4,26 @@
 mod address;
 mod connections;
 mod passing;
+mod places;
 
-use std::{
-    borrow::Cow,
-    collections::HashMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicBool, Ordering},
 };
 
 use observer::{Observer, Sighting};
 use protocol::{
     BarrierView, ClusterConnection, ClusterDialect, ClusterView, ConnectionStep, Event, ExecutionId, Fact,
-    NodeId, Observed, Passwords, Problem, ProblemCode, Request, Response, WaitBoard,
+    NodeId, Observed, Passwords, Problem, ProblemCode, Request, Response, TimerView,
 };
 use recording::Store;
 use tokio::{sync::mpsc, task::JoinHandle};
 
 pub use connections::Connections;
 use passing::Passing;
+use places::Places;
 
-use crate::{Session, insights::Insights, live::Live, problem::from_store};
+use crate::{Session, in_data_folder, live::Live, problem::from_store};
 
 /// The cluster that a session looks into.
 pub struct Attachment {
@@ -40,13 +38,15 @@ pub struct Attachment {
 struct Keeper {
     store: Arc<Store>,
     live: Arc<Live>,
-    insights: Arc<Insights>,
     passing: Arc<Passing>,
+    places: Arc<Places>,
     cluster: String,
     /// Keep what is seen beyond the end of looking.
     recording: Arc<AtomicBool>,
     /// Nobody wants to look any more.
     leaving: Arc<AtomicBool>,
+    /// Why nothing is taken in any more; hosts were told.
+    failed: Arc<OnceLock<Problem>>,
 }
 
 impl Session {
@@ -57,7 +57,7 @@ impl Session {
                 let view = self.attach(connection, passwords, record).await?;
                 Ok(Response::Cluster(Some(Box::new(view))))
             }
-            Request::Detach => self.detach().await.map(|()| Response::Done),
+            Request::Detach => self.detach().await.map(|_| Response::Done),
             Request::Cluster => Ok(Response::Cluster(self.cluster().await.map(Box::new))),
             Request::KeepObserved { on } => {
                 self.keep_observed(on).await.map(|view| Response::Cluster(Some(Box::new(view))))
@@ -74,21 +74,23 @@ impl Session {
         }
     }
 
-    /// Looks into a cluster, and into no other any more. Returns when both servers have let us in.
+    /// Looks into a cluster, and into no other any more. Returns when both servers have let us in; where they do not,
+    /// whatever was looked into before still is.
     pub async fn attach(
         &self,
         connection: ClusterConnection,
         passwords: Passwords,
         record: bool,
     ) -> Result<ClusterView, Problem> {
-        let mut attached = self.attachment.lock().await;
-        if let Some(before) = attached.take() {
-            before.detach().await?;
-        }
-        let address = address::resolve(connection, &passwords)?;
+        let address = address::resolve(connection, &passwords, &self.saved_connections())?;
         let steps = observer::test(&address).await;
         if let Some(problem) = steps.into_iter().find_map(|step| step.problem) {
             return Err(problem);
+        }
+        let mut attached = self.attachment.lock().await;
+        if let Some(before) = attached.take() {
+            // What it could not take in was told.
+            before.detach().await.map(drop)?;
         }
         let clock = self.clock.clone();
         let cluster = address.connection.name.clone();
@@ -98,11 +100,12 @@ impl Session {
         let keeper = Keeper {
             store: Arc::clone(&self.store),
             live: Arc::clone(&self.live),
-            insights: Arc::clone(&self.insights),
             passing,
+            places: Arc::new(Places::new(Arc::clone(&self.store), Arc::clone(&self.insights))),
             cluster,
             recording: Arc::new(AtomicBool::new(record)),
             leaving: Arc::default(),
+            failed: Arc::default(),
         };
         let attachment = Attachment::begin(observer, keeper, seen);
         let view = attachment.view();
@@ -110,11 +113,11 @@ impl Session {
         Ok(view)
     }
 
-    /// Stops looking. What was not to be kept is gone afterwards.
-    pub async fn detach(&self) -> Result<(), Problem> {
+    /// Stops looking. What was not to be kept is gone afterwards. Says what could not be taken in, which hosts were told.
+    pub(crate) async fn detach(&self) -> Result<Option<Problem>, Problem> {
         match self.attachment.lock().await.take() {
             Some(attachment) => attachment.detach().await,
-            None => Ok(()),
+            None => Ok(None),
         }
     }
 
@@ -137,7 +140,20 @@ impl Session {
         connection: ClusterConnection,
         passwords: Passwords,
     ) -> Result<Vec<ConnectionStep>, Problem> {
-        Ok(observer::test(&address::resolve(connection, &passwords)?).await)
+        Ok(observer::test(&address::resolve(connection, &passwords, &self.saved_connections())?).await)
+    }
+
+    /// Those whose passwords are known. Who keeps nothing has them all the same.
+    fn saved_connections(&self) -> Vec<ClusterConnection> {
+        let usual = || in_data_folder("connections.json", "").map(Connections::at);
+        let saved = match &self.temporary {
+            Some(_) => usual().and_then(|usual| usual.list()),
+            None => self.connections.list(),
+        };
+        saved.unwrap_or_else(|problem| {
+            tracing::warn!("no password is taken from the keyring: {}", problem.message);
+            Vec::new()
+        })
     }
 
     /// What a join on the cluster waits for, where its own state says more than what was seen.
@@ -145,33 +161,25 @@ impl Session {
         let attached = self.attachment.lock().await;
         let attachment = attached.as_ref()?;
         // A store that cannot be read says so when it is asked for the events.
-        let (_, observed) = self.store.standing(id).await.ok().flatten()?;
+        let observed = self.store.standing(id).await.ok().flatten()?.observed;
         observed.filter(|observed| observed.cluster == attachment.keeper.cluster)?;
-        attachment.observer.barrier(id, node).await
+        let called = attachment.keeper.places.on_the_cluster(id)?;
+        attachment.observer.barrier(&called, node).await
     }
 
-    /// Adds what waits for a moment on the cluster and was not heard of.
-    pub(crate) async fn with_observed_timers(&self, mut board: WaitBoard) -> WaitBoard {
+    /// What waits for a moment on the cluster, as its own state says.
+    pub(crate) async fn observed_timers(&self) -> Vec<TimerView> {
         let attached = self.attachment.lock().await;
-        let Some(attachment) = attached.as_ref() else { return board };
-        let mut more = attachment.observer.timers().await;
-        more.retain(|timer| {
-            let same = |known: &protocol::TimerView| {
-                (&known.execution_id, &known.node_id, &known.key)
-                    == (&timer.execution_id, &timer.node_id, &timer.key)
-            };
-            !board.timers.iter().any(same)
-        });
-        board.total += more.len();
-        board.timers.extend(more);
-        board.timers.sort_by_key(|timer| timer.due);
-        board
+        let Some(attachment) = attached.as_ref() else { return Vec::new() };
+        let mut timers = attachment.observer.timers().await;
+        attachment.keeper.places.rename_timers(&mut timers);
+        timers
     }
 
     /// Refuses to touch what runs elsewhere.
     pub(crate) async fn check_ours(&self, id: &ExecutionId) -> Result<(), Problem> {
         let standing = self.store.standing(id).await.map_err(|error| from_store(&error))?;
-        match standing.and_then(|(_, observed)| observed) {
+        match standing.and_then(|standing| standing.observed) {
             Some(Observed { cluster, .. }) => Err(Problem::new(
                 ProblemCode::ReadOnly,
                 format!("{id} runs on {cluster}, and is only looked at from here"),
@@ -192,8 +200,7 @@ impl Attachment {
         let taking = tokio::spawn(async move {
             while let Some(sighting) = seen.recv().await {
                 if let Err(problem) = taker.take_in(sighting).await {
-                    taker.live.report(problem);
-                    return;
+                    return taker.fail(problem);
                 }
             }
         });
@@ -204,10 +211,11 @@ impl Attachment {
                 let view = teller.marked(&views.borrow_and_update());
                 teller.live.cluster_changed(Some(view));
             }
-            if !teller.leaving.load(Ordering::Relaxed) {
+            // Who cannot take in what is seen has told so, and nobody looks then.
+            if !teller.leaving.load(Ordering::Relaxed) && teller.failed.get().is_none() {
                 let message = format!("looking into {} has stopped by itself", teller.cluster);
                 let hint = "attach again; this is a fault of Runeglass";
-                teller.live.report(Problem::new(ProblemCode::Infrastructure, message, hint));
+                teller.live.report_of_cluster(Problem::new(ProblemCode::Infrastructure, message, hint));
             }
         });
         Self { observer, keeper, tasks: [taking, telling] }
@@ -217,7 +225,7 @@ impl Attachment {
         self.keeper.marked(&self.observer.view().borrow())
     }
 
-    async fn detach(self) -> Result<(), Problem> {
+    async fn detach(self) -> Result<Option<Problem>, Problem> {
         let Self { observer, keeper, tasks: [taking, telling] } = self;
         keeper.leaving.store(true, Ordering::Relaxed);
         observer.detach().await;
@@ -229,16 +237,18 @@ impl Attachment {
             tracing::debug!(%error, "what was seen last was not taken in");
         }
         keeper.live.forget_observed();
-        keeper.store.remove_passing().await.map_err(|error| from_store(&error))?;
+        let removed = keeper.store.remove_passing().await;
         keeper.live.cluster_changed(None);
-        Ok(())
+        removed.map(|_| keeper.failed.get().cloned()).map_err(|error| from_store(&error))
     }
 }
 
 impl Keeper {
     fn marked(&self, view: &ClusterView) -> ClusterView {
         let (recording, forgotten) = (self.is_recording(), self.passing.forgotten());
-        ClusterView { recording, forgotten, ..view.clone() }
+        let mut view = ClusterView { recording, forgotten, ..view.clone() };
+        self.places.rename_findings(&mut view);
+        view
     }
 
     fn is_recording(&self) -> bool {
@@ -250,18 +260,27 @@ impl Keeper {
         self.store.keep_observed(on).await.map_err(|error| from_store(&error))
     }
 
+    /// Nothing more can be taken in: says so once.
+    fn fail(&self, problem: Problem) {
+        let message = format!("what is seen of {} can no longer be kept: {}", self.cluster, problem.message);
+        let hint = match problem.code {
+            ProblemCode::StoreFull => "make room on the disk, and attach again",
+            _ => &problem.hint,
+        };
+        let problem = Problem::new(problem.code, message, hint);
+        // There is one who takes in, and it ends with this.
+        drop(self.failed.set(problem.clone()));
+        self.live.report_of_cluster(problem);
+    }
+
     async fn take_in(&self, sighting: Sighting) -> Result<(), Problem> {
         // The room that it takes is free when all of it is taken in.
         let Sighting { dialect, mut events, .. } = sighting;
+        self.places.find(&mut events, dialect).await.map_err(|error| from_store(&error))?;
         self.passing.leave_out(&mut events);
         events.iter_mut().for_each(|event| self.stamp(event, dialect));
         self.store.hide_observed(&mut events);
-        let kept = self.kept_already(&events, dialect).await?;
-        let is_new = |event: &&Event| kept.get(&event.execution_id).is_none_or(|last| event.seq > *last);
-        let new: Cow<'_, [Event]> = match kept.is_empty() {
-            true => Cow::Borrowed(&events),
-            false => events.iter().filter(is_new).cloned().collect(),
-        };
+        let new = self.places.unrecorded(&events);
         self.store.append_observed(&new).await.map_err(|error| from_store(&error))?;
         self.remember(&new).await?;
         self.live.observe(&events);
@@ -280,32 +299,6 @@ impl Keeper {
             started.observed = Some(Observed::new(self.cluster.as_str(), dialect, joined_late));
             started.path = None;
         }
-    }
-
-    /// How far executions that begin here are in the store. Logs of ours have one order, so a recording is gone on
-    /// with; what was heard of other workers is told anew.
-    async fn kept_already(
-        &self,
-        events: &[Event],
-        dialect: ClusterDialect,
-    ) -> Result<HashMap<ExecutionId, u64>, Problem> {
-        let mut kept = HashMap::new();
-        let begun: Vec<ExecutionId> =
-            events.iter().filter(|event| event.seq == 1).map(|event| event.execution_id.clone()).collect();
-        let known = self.store.recorded_among(&begun).await.map_err(|error| from_store(&error))?;
-        let mut told_anew = Vec::new();
-        for id in &known {
-            let standing = self.store.standing(id).await.map_err(|error| from_store(&error))?;
-            match (standing, dialect) {
-                (None, _) => {}
-                (Some((_, None)), _) => drop(kept.insert(id.clone(), u64::MAX)),
-                (Some((last, Some(_))), ClusterDialect::Runeglass) => drop(kept.insert(id.clone(), last)),
-                (Some((_, Some(_))), ClusterDialect::Rune) => told_anew.push(id.clone()),
-            }
-        }
-        self.store.remove(&told_anew).await.map_err(|error| from_store(&error))?;
-        self.insights.forget(&told_anew).await;
-        Ok(kept)
     }
 
     async fn remember(&self, events: &[Event]) -> Result<(), Problem> {
