@@ -203,21 +203,16 @@ impl<'r> Asking<'r> {
         match self.reader.ask(read, arguments).await {
             Ok(answer) => Ok(Some(answer)),
             // A key of that name that somebody uses for something else is not ours to complain about.
-            Err(ObserverError::Redis(error)) if is_about_one_key(&error) => Ok(None),
+            Err(error) if error.is_about_one_key() => Ok(None),
             // What may not be asked keeps nobody from asking something else.
-            Err(ObserverError::Redis(error)) if error.code() == Some("NOPERM") => {
+            Err(error) if error.is_refusal() => {
                 self.refusals += 1;
-                self.refused = Some(ObserverError::Redis(error));
+                self.refused = Some(error);
                 Ok(None)
             }
             Err(error) => Err(error),
         }
     }
-}
-
-fn is_about_one_key(error: &redis::RedisError) -> bool {
-    matches!(error.kind(), redis::ErrorKind::UnexpectedReturnType | redis::ErrorKind::Parse)
-        || error.code() == Some("WRONGTYPE")
 }
 
 impl Seen {
