@@ -92,6 +92,31 @@ describe('attaching to a cluster of the Rune services', () => {
     expect(await seriousFindings(page)).toEqual([]);
   });
 
+  it('names who holds the lock of a race', async () => {
+    const { page } = stage;
+    play('race', 'order-2');
+    await open('order-2');
+    await page.click(byId('node-first'));
+    await stage.says(byId('inspector'), /Lock held by Near/, LIMIT_MILLIS);
+    await stage.shoot('rune-race');
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  it('shows a wait that nobody will resume, and offers nothing to do to it', async () => {
+    const { page } = stage;
+    play('lost-resume', 'order-3');
+    await open('order-3');
+    await page.click(byId('tab-waits'));
+    await stage.says(byId('waits'), /lost.*Rest.*its timer was claimed/i, LIMIT_MILLIS);
+    expect(await page.getByText('Fire now').count()).toBe(0);
+    await stage.shoot('rune-lost');
+    await page.click(byId('tab-cluster'));
+    await stage.says(byId('findings'), /Lost resume.*Rest will never go on/, LIMIT_MILLIS);
+    await stage.says(byId('cluster-panel'), /Rune keeps no dead letters/);
+    await stage.shoot('rune-cluster');
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
   it('marks what it has joined late, in the list and at the execution', async () => {
     const { page } = stage;
     play('joined-late', 'parcels-2');

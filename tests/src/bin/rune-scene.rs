@@ -6,7 +6,7 @@ use std::{process::ExitCode, time::Duration};
 
 use runeglass_tests::rune_cluster::{
     Live, RuneCluster,
-    workflows::{condition, fan_out, http, items, log, merge, trigger, workflow},
+    workflows::{condition, fan_out, http, items, log, merge, trigger, wait, workflow},
 };
 use serde_json::{Value, json};
 
@@ -26,6 +26,8 @@ async fn main() -> ExitCode {
         // Services that take what is said, until they are ended.
         "services" => return serve(&live).await,
         "fan-out" => play(&mut live, slow_fan_out(id), 0, 12_000).await,
+        "race" => play(&mut live, race(id), 0, 1_000).await,
+        "lost-resume" => tell(&mut live, &lost_resume(id)).await,
         "stuck-merge" => play(&mut live, stuck_merge(id), 0, 1_000).await,
         // Nobody hears how it begins.
         "joined-late" => play(&mut live, slow_fan_out(id), 30, 3_000).await,
@@ -62,6 +64,39 @@ fn stuck_merge(id: &str) -> RuneCluster {
     cluster.answer("http://shop/stock", 300, Ok(json!({"in_stock": true})));
     cluster.start(id, &choice(), Some(json!({"amount": 90})));
     cluster
+}
+
+/// The first way wins, and the other one takes its time.
+fn race(id: &str) -> RuneCluster {
+    let mut cluster = RuneCluster::new();
+    cluster.answer("http://shop/far", 60_000, Ok(json!({"price": 41})));
+    let nodes = vec![
+        trigger(),
+        log("ask"),
+        log("near"),
+        http("far", "http://shop/far"),
+        merge("first", "wait_for_any"),
+        log("order"),
+    ];
+    let workflow = workflow(nodes, "start>ask ask>near ask>far near>first far>first first>order");
+    cluster.start(id, &workflow, None);
+    cluster
+}
+
+/// Whoever claims the timer dies before it sends the message.
+fn lost_resume(id: &str) -> RuneCluster {
+    let mut cluster = RuneCluster::new();
+    cluster.faults.lost_resumes = true;
+    let nodes = vec![trigger(), wait("rest", 2), log("remind")];
+    cluster.start(id, &workflow(nodes, "start>rest rest>remind"), None);
+    cluster.run();
+    cluster
+}
+
+/// Publishes what has happened, and leaves what is kept of it.
+async fn tell(live: &mut Live, cluster: &RuneCluster) {
+    live.publish(cluster.published()).await;
+    live.add(&cluster.keys).await;
 }
 
 fn choice() -> Value {

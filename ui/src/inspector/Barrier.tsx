@@ -86,8 +86,10 @@ function useBarrier(executionId: string, nodeId: string): BarrierView | 'asked' 
     const poll = new Poll({
       ask: () => barrierView(executionId, nodeId),
       mark: () => {
-        const view = shownView(useStore.getState());
-        return view?.summary.execution_id === executionId ? view.position : null;
+        const state = useStore.getState();
+        const view = shownView(state);
+        // What Redis of a cluster has of a join changes without an event.
+        return view?.summary.execution_id === executionId ? [view.position, state.cluster] : null;
       },
       show: setBarrier,
       // A recording that was opened from a file does not tell; the card's progress is all there is.

@@ -44,6 +44,21 @@ describe('Poll', () => {
     expect(asked).toEqual([1, 3]);
   });
 
+  it('asks again when one of several marks is another', async () => {
+    stop();
+    let marks: unknown[] = [1, 'a'];
+    let times = 0;
+    const poll = new Poll({ ask: () => Promise.resolve((times += 1)), mark: () => [...marks], show: () => undefined, fail: () => undefined, pauseMillis: PAUSE_MILLIS });
+    stop = poll.start();
+    await vi.advanceTimersByTimeAsync(0);
+    await change({});
+    await vi.advanceTimersByTimeAsync(PAUSE_MILLIS);
+    expect(times).toBe(1);
+    marks = [1, 'b'];
+    await change({});
+    expect(times).toBe(2);
+  });
+
   it('does not rest at a turn', async () => {
     await change({ mark: 2, turn: 'completed' });
     expect(asked).toEqual([1, 2]);

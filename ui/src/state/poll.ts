@@ -5,7 +5,8 @@ import { useStore } from './store';
 
 interface Question<T> {
   ask: () => Promise<T>;
-  /** A different mark means that there is something new to ask about; null that there is nothing to ask any more. */
+  /** A different mark means that there is something new to ask about; null that there is nothing to ask any more. Of a list one
+   * that differs is enough. */
   mark: () => unknown;
   show: (answer: T) => void;
   fail: (problem: Problem) => void;
@@ -70,6 +71,11 @@ export class Poll<T> {
 
   private askAgain(): void {
     const mark = this.question.mark();
-    if (mark !== null && mark !== this.asked) void this.ask();
+    if (mark !== null && !isSame(mark, this.asked)) void this.ask();
   }
+}
+
+function isSame(left: unknown, right: unknown): boolean {
+  if (!Array.isArray(left) || !Array.isArray(right)) return left === right;
+  return left === right || (left.length === right.length && left.every((each, at) => each === right[at]));
 }

@@ -54,8 +54,8 @@ function useBoard(): Answer {
   useEffect(() => {
     const poll = new Poll({
       ask: waitBoard,
-      // The list hears of every change of every execution.
-      mark: () => useStore.getState().executions,
+      // The list hears of every change of every execution; of a cluster Redis may say more than its executions do.
+      mark: () => [useStore.getState().executions, useStore.getState().cluster],
       show: (board) => setAnswer({ type: 'board', board }),
       fail: (problem) => setAnswer({ type: 'failed', problem }),
       pauseMillis: PAUSE_MILLIS,

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use protocol::{ExecutionId, LineageKey, Millis, NodeId, TimerKeeper, TimerPurpose, TimerView};
 use serde_json::Value;
 
-use crate::{ObserverError, Read};
+use crate::{ObserverError, Read, stuck::IN_BETWEEN};
 
 use super::{
     look::Asking,
@@ -24,8 +24,6 @@ const PAGE: usize = 20;
 const UNREADABLE: usize = 5_000;
 /// Somebody has claimed a timer so lately that others will be claimed as well.
 const CLAIMING: Millis = 5_000;
-/// What was seen without a timer for so long is not about to be resumed.
-const LOST: Millis = 3_000;
 
 const TIMER_SET: &str = "scheduler:timers";
 const PAYLOAD_HASH: &str = "scheduler:payloads";
@@ -91,7 +89,7 @@ impl Timers {
     /// Those that rest for sure: nobody had claimed them at this moment, or nobody will go on with them.
     pub fn resting(&self, now: Millis) -> impl Iterator<Item = (&String, &Timer)> {
         let rests = move |timer: &Timer| match timer.alone_since {
-            Some(since) => timer.seen_at - since >= LOST,
+            Some(since) => timer.seen_at - since >= IN_BETWEEN,
             None => timer.has_timer && timer.seen_at == now,
         };
         self.known.iter().filter(move |(_, timer)| rests(timer))
@@ -303,6 +301,11 @@ impl Timer {
         lineage_of(&self.frames, splits).key()
     }
 
+    /// Nobody has sent what it should have resumed, for longer than that takes.
+    fn is_lost(&self) -> bool {
+        self.alone_since.is_some_and(|since| self.seen_at - since >= IN_BETWEEN)
+    }
+
     fn view(&self, key: LineageKey) -> TimerView {
         TimerView {
             execution_id: self.execution_id.clone(),
@@ -313,7 +316,7 @@ impl Timer {
             due: self.due,
             set_at: self.set_at,
             purpose: TimerPurpose::Rest,
-            keeper: if self.alone_since.is_some() { TimerKeeper::Nobody } else { TimerKeeper::Cluster },
+            keeper: if self.is_lost() { TimerKeeper::Nobody } else { TimerKeeper::Cluster },
         }
     }
 }

@@ -17,7 +17,7 @@ pub use flow::{
     several_completions, slow_item,
 };
 pub use queues::{Unconsumed, Watched, no_consumer, parked};
-pub use timers::{Resting, lost_resume, overdue_timer, overdue_timers};
+pub use timers::{IN_BETWEEN, Resting, lost_resume, overdue_timer, overdue_timers};
 
 /// Where something is wrong.
 #[derive(Clone, Debug, Default)]

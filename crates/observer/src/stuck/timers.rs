@@ -10,7 +10,7 @@ const TOLD_ALONE: usize = 3;
 /// Schedulers poll: a timer is not overdue at once.
 const GRACE: Millis = 5_000;
 /// Between the claim of a timer and the message there is a moment in which the payload stands alone.
-const IN_BETWEEN: Millis = 3_000;
+pub const IN_BETWEEN: Millis = 3_000;
 
 /// Something that rests.
 #[derive(Clone, Debug, Default)]
