@@ -16,6 +16,7 @@ use protocol::{
 };
 use runeglass_tests::{
     clustered::Servers,
+    outside::Web,
     proxy::Proxy,
     run, runeglass,
     servers::{RabbitMq, Redis},
@@ -298,6 +299,7 @@ async fn every_shut_door_is_one_sentence() {
     redis_user(&servers, "narrow", "~* -@all +@connection +@read +time -xrange").await;
     let looking = Looking::open(Keep::Nowhere).await;
     let (rabbit, redis) = (servers.rabbit.port, servers.redis.port);
+    let web = Web::start().await;
     let good = (servers.rabbit.url.clone(), servers.redis.url.clone());
     let nobody = "127.0.0.1:1";
     for (amqp, sentence) in [
@@ -305,6 +307,7 @@ async fn every_shut_door_is_one_sentence() {
         (format!("amqp://guest:guest@127.0.0.1:{rabbit}/elsewhere"), "no such virtual host"),
         // Redis waits for the end of a line, which a greeting in AMQP does not have.
         (format!("amqp://guest:guest@127.0.0.1:{redis}/%2f"), "does not answer in time"),
+        (format!("amqp://guest:guest@127.0.0.1:{}/%2f", web.port), "does not speak AMQP"),
         (format!("amqp://stranger:secret@127.0.0.1:{rabbit}/%2f"), "lacks a permission"),
         (format!("amqp://guest:guest@{nobody}/%2f"), "nobody listens"),
         (format!("amqps://guest:guest@127.0.0.1:{rabbit}/%2f"), "does not speak TLS"),

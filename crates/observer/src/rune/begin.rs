@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 use super::{
     definitions::Definition,
     execution::{Completions, Execution},
+    graph::Graph,
+    secrets::Secrets,
     wire::WireFrame,
 };
 
@@ -55,10 +57,36 @@ impl Execution {
             secrets.take_from(input);
         }
         let input = Payload::new(input.unwrap_or_else(|| json!({})));
-        let mut execution = Self {
+        let mut execution = Self { joined_late, ..Self::unheard(id, graph, secrets, heard_at) };
+        let observed = protocol::Observed::new(cluster, protocol::ClusterDialect::Rune, joined_late);
+        execution.tell(
+            heard_at,
+            Fact::ExecutionStarted(Box::new(ExecutionStarted {
+                workflow_id,
+                title,
+                path: None,
+                definition_hash: definition.hash.clone(),
+                definition: definition.text.clone(),
+                input: input.clone(),
+                starts,
+                origin: None,
+                until: None,
+                observed: Some(observed),
+                other: Default::default(),
+            })),
+        );
+        if let Some((trigger, taken)) = began {
+            execution.pass_trigger(trigger, taken, input);
+        }
+        execution
+    }
+
+    /// Of which nothing has been heard.
+    fn unheard(id: ExecutionId, graph: Arc<Graph>, secrets: Secrets, heard_at: Millis) -> Self {
+        Self {
             id,
             graph,
-            joined_late,
+            joined_late: false,
             missed_until: None,
             begun_before: 0,
             guess: None,
@@ -84,28 +112,7 @@ impl Execution {
             debts: BTreeMap::new(),
             halted_by: None,
             told: Vec::new(),
-        };
-        let observed = protocol::Observed::new(cluster, protocol::ClusterDialect::Rune, joined_late);
-        execution.tell(
-            heard_at,
-            Fact::ExecutionStarted(Box::new(ExecutionStarted {
-                workflow_id,
-                title,
-                path: None,
-                definition_hash: definition.hash.clone(),
-                definition: definition.text.clone(),
-                input: input.clone(),
-                starts,
-                origin: None,
-                until: None,
-                observed: Some(observed),
-                other: Default::default(),
-            })),
-        );
-        if let Some((trigger, taken)) = began {
-            execution.pass_trigger(trigger, taken, input);
         }
-        execution
     }
 
     /// No worker runs a trigger: the master begins behind it, along its first edge. Here it is a node like any other.
