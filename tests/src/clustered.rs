@@ -62,7 +62,7 @@ impl Servers {
         let channel = connection.create_channel().await.expect("a channel");
         let name = Topology::new(prefix).queue(queue);
         let mut found = Vec::new();
-        for _ in 0..600 {
+        for _ in 0..1_800 {
             while let Some(message) =
                 channel.basic_get(name.as_str().into(), BasicGetOptions::default()).await.expect("asked")
             {

@@ -58,7 +58,7 @@ pub fn two_steps() -> Value {
 /// The same with an aggregator that gives up at once if nobody lets it wait.
 pub fn two_hurried_steps() -> Value {
     let mut workflow = two_steps();
-    workflow["nodes"][4]["parameters"] = json!({"timeout": 0.05});
+    workflow["nodes"][4]["parameters"] = json!({"timeout": 1});
     workflow
 }
 

@@ -5,9 +5,11 @@
 use std::{
     io::{Read, Write},
     net::TcpStream,
+    ops::Range,
     time::Duration,
 };
 
+use serde_json::json;
 use tokio::time::Instant;
 
 use crate::rune_cluster::{
@@ -38,6 +40,19 @@ impl Scene {
         let mut cluster = RuneCluster::new();
         cluster.start(&name(0), &fan_out(), Some(items(count)));
         cluster.run();
+        Self::of(&cluster, exchange, prefix)
+    }
+
+    /// The same, as far as it gets until one of its items hangs.
+    pub fn fan_out_that_hangs(exchange: &str, prefix: &str, count: usize) -> Self {
+        let mut cluster = RuneCluster::new();
+        cluster.answer("http://shop/1", 60_000, Ok(json!("late")));
+        cluster.start(&name(0), &fan_out(), Some(items(count)));
+        cluster.run_for(1_000);
+        Self::of(&cluster, exchange, prefix)
+    }
+
+    fn of(cluster: &RuneCluster, exchange: &str, prefix: &str) -> Self {
         let mut bytes = Vec::new();
         for message in cluster.published() {
             let key = format!("{prefix}{}", message.routing_key);
@@ -90,11 +105,21 @@ pub fn pour(port: u16, mut scene: Scene, first: u64, lasts: Duration, per_second
 }
 
 /// One execution.
-pub fn pour_one(port: u16, mut scene: Scene, number: u64) {
+pub fn pour_one(port: u16, scene: Scene, number: u64) {
+    pour_all(port, scene, number..number + 1);
+}
+
+/// Executions of these numbers, as fast as the broker takes them. Says how many messages that were, all of which the
+/// broker has then.
+pub fn pour_all(port: u16, mut scene: Scene, numbers: Range<u64>) -> u64 {
     let mut stream = open(port);
-    scene.renumber(number);
-    stream.write_all(&scene.bytes).expect("the broker takes it");
+    let messages = scene.messages * (numbers.end - numbers.start);
+    for number in numbers {
+        scene.renumber(number);
+        stream.write_all(&scene.bytes).expect("the broker takes it");
+    }
     close(stream);
+    messages
 }
 
 fn open(port: u16) -> TcpStream {

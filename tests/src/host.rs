@@ -47,12 +47,12 @@ impl Host {
         self.ask(&json!({"type": "snapshot"})).1["data"].clone()
     }
 
-    /// Updates as they come.
+    /// Updates as they come, of all that happens from now on.
     pub fn listen(&self) -> mpsc::Receiver<Value> {
         let (sender, receiver) = mpsc::sync_channel(1_000);
-        let (port, session) = (self.port, self.session.clone());
+        let news = events(self.port, "/api/updates", &self.session);
         thread::spawn(move || {
-            for batch in events(port, "/api/updates", &session) {
+            for batch in news {
                 let batch: Vec<Value> = serde_json::from_str(&batch).expect("JSON");
                 if batch.into_iter().any(|update| sender.send(update).is_err()) {
                     return;

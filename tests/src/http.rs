@@ -66,17 +66,19 @@ pub fn upload(port: u16, path: &str, headers: &str, bytes: &[u8]) -> Answer {
     send_bytes(port, &[head.as_bytes(), bytes].concat())
 }
 
-/// The data of server-sent events, one by one.
-pub fn events(port: u16, path: &str, headers: &str) -> impl Iterator<Item = String> {
+/// The data of server-sent events, one by one. Returns once the server has begun to tell: nothing that happens afterwards
+/// is missed.
+pub fn events(port: u16, path: &str, headers: &str) -> impl Iterator<Item = String> + use<> {
     let mut stream = connect(port);
     let request = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{headers}\r\n");
     stream.write_all(request.as_bytes()).expect("the request is sent");
-    let lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    lines.by_ref().find(String::is_empty).expect("the server answers");
     lines.filter_map(|line| line.strip_prefix("data: ").map(str::to_owned))
 }
 
 fn connect(port: u16) -> TcpStream {
     let stream = TcpStream::connect(("127.0.0.1", port)).expect("the server listens");
-    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a time limit can be set");
+    stream.set_read_timeout(Some(Duration::from_secs(120))).expect("a time limit can be set");
     stream
 }

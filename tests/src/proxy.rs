@@ -11,7 +11,7 @@ use std::{
 };
 
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional},
+    io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     sync::broadcast,
 };
@@ -21,7 +21,11 @@ pub struct Proxy {
     wishes: broadcast::Sender<Wish>,
     cut: Arc<AtomicU64>,
     ways: Arc<Mutex<BTreeSet<String>>>,
+    later: Later,
 }
+
+/// How much later answers come, in milliseconds.
+type Later = Arc<AtomicU64>;
 
 #[derive(Clone, Copy)]
 enum Wish {
@@ -39,12 +43,20 @@ impl Proxy {
     pub async fn slow_before(server: u16, later: Duration) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let port = listener.local_addr().expect("its number").port();
-        let proxy =
-            Self { port, wishes: broadcast::Sender::new(1), cut: Arc::default(), ways: Arc::default() };
+        let proxy = Self {
+            port,
+            wishes: broadcast::Sender::new(1),
+            cut: Arc::default(),
+            ways: Arc::default(),
+            later: Arc::default(),
+        };
+        proxy.slow_down(later);
         let (sender, cut, ways) = (proxy.wishes.clone(), Arc::clone(&proxy.cut), Arc::clone(&proxy.ways));
+        let later = Arc::clone(&proxy.later);
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let (mut wishes, cut, ways) = (sender.subscribe(), Arc::clone(&cut), Arc::clone(&ways));
+                let later = Arc::clone(&later);
                 tokio::spawn(async move {
                     let Ok(server) = TcpStream::connect(("127.0.0.1", server)).await else { return };
                     let way = server.local_addr().expect("its address").to_string();
@@ -75,6 +87,11 @@ impl Proxy {
         self.wish(Wish::Silence);
     }
 
+    /// From now on, what comes back from the server comes later by so much.
+    pub fn slow_down(&self, later: Duration) {
+        self.later.store(later.as_millis() as u64, Ordering::SeqCst);
+    }
+
     fn wish(&self, wish: Wish) {
         // Nobody may be connected; then nothing happens.
         let _ = self.wishes.send(wish);
@@ -92,16 +109,16 @@ impl Proxy {
 }
 
 /// Both ways until one of them ends.
-async fn pass(mut client: TcpStream, mut server: TcpStream, later: Duration) -> io::Result<()> {
-    if later.is_zero() {
-        return copy_bidirectional(&mut client, &mut server).await.map(drop);
-    }
+async fn pass(mut client: TcpStream, mut server: TcpStream, later: Later) -> io::Result<()> {
     let (mut from_client, mut to_client) = client.split();
     let (mut from_server, mut to_server) = server.split();
     let answered = async {
         let mut piece = vec![0; 64 * 1024];
         while let length @ 1.. = from_server.read(&mut piece).await? {
-            tokio::time::sleep(later).await;
+            let millis = later.load(Ordering::SeqCst);
+            if millis > 0 {
+                tokio::time::sleep(Duration::from_millis(millis)).await;
+            }
             to_client.write_all(&piece[..length]).await?;
         }
         Ok(())

@@ -80,7 +80,7 @@ impl Drop for Ended {
 }
 
 /// Tries per server start; each waits a tenth of a second.
-const PATIENCE: u32 = 600;
+const PATIENCE: u32 = 3_000;
 
 impl Redis {
     /// Keeps nothing on disk.

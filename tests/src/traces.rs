@@ -48,7 +48,7 @@ impl Onlooker {
     pub async fn kill(&mut self, servers: &Servers) {
         self.process.kill().expect("killed");
         self.process.wait().expect("ended");
-        for _ in 0..100 {
+        for _ in 0..600 {
             if named_by_the_broker(servers).is_empty() {
                 return;
             }
@@ -97,7 +97,7 @@ fn words(line: &str) -> String {
 }
 
 /// Reads what Redis is asked, by whom, until the connection ends.
-fn monitor(port: u16) -> Arc<Mutex<Vec<String>>> {
+pub fn monitor(port: u16) -> Arc<Mutex<Vec<String>>> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("connects");
     stream.write_all(b"MONITOR\r\n").expect("asked");
     let lines = Arc::new(Mutex::new(Vec::new()));
@@ -129,7 +129,7 @@ impl Traces {
     /// Once the workers have written all that they had to.
     pub async fn at_rest(servers: &Servers) -> Self {
         let mut before = Self::of(servers).await;
-        for _ in 0..40 {
+        for _ in 0..240 {
             tokio::time::sleep(Duration::from_millis(500)).await;
             let now = Self::of(servers).await;
             if now.broker == before.broker && now.redis == before.redis {

@@ -85,13 +85,29 @@ pub fn connection(servers: &Servers, prefix: &str) -> ClusterConnection {
     }
 }
 
+/// One node that works for a moment.
+pub fn hello() -> Value {
+    json!({
+        "workflow_id": "hello",
+        "nodes": [
+            {"id": "start", "type": "trigger"},
+            {"id": "work", "type": "simulate", "parameters": {"latency_ms": 1, "output": {"n": 1}}}
+        ],
+        "edges": [{"id": "1", "src": "start", "dst": "work"}]
+    })
+}
+
+/// How often a session is asked, twenty times a second. A small machine takes its time, and whoever waits in vain waits
+/// only once.
+const LOOKS: usize = 3_600;
+
 /// A session that looks, and what it is asked until it knows.
 pub struct Looking(pub Session);
 
 impl Looking {
     pub async fn open(keep: Keep) -> Self {
         // What another session of this test has begun ends in its own time, and the store is free then.
-        for _ in 0..100 {
+        for _ in 0..600 {
             let (keep, clock, reach) = (keep.clone(), Clock::system(), Reach::default());
             let options = Options { keep, folder: None, clock, recover: true, reach };
             match Session::open(options).await {
@@ -128,7 +144,7 @@ impl Looking {
     }
 
     pub async fn until(&self, id: &str, reached: impl Fn(&ExecutionView) -> bool) -> ExecutionView {
-        for _ in 0..600 {
+        for _ in 0..LOOKS {
             if let Some(view) = self.view(id).await.filter(|view| reached(view)) {
                 return view;
             }
@@ -138,7 +154,7 @@ impl Looking {
     }
 
     pub async fn until_cluster(&self, what: &str, reached: impl Fn(&ClusterView) -> bool) -> ClusterView {
-        for _ in 0..600 {
+        for _ in 0..LOOKS {
             let view = self.cluster().await;
             if reached(&view) {
                 return view;
@@ -183,6 +199,25 @@ pub fn broker_state(servers: &Servers) -> Vec<String> {
 pub fn named_by_the_broker(servers: &Servers) -> Vec<String> {
     let said = servers.rabbit.control(&["list_queues", "name"]);
     said.lines().filter(|line| line.starts_with("amq.gen-")).map(str::to_owned).collect()
+}
+
+/// Queues that the broker has named and that hear copies from an exchange.
+pub fn listeners(servers: &Servers, exchange: &str) -> Vec<String> {
+    let said = servers.rabbit.control(&["list_bindings", "source_name", "destination_name"]);
+    let from = format!("{exchange}\t");
+    let mine = said.lines().filter(|line| line.starts_with(&from) && line.contains("amq.gen-"));
+    mine.map(str::to_owned).collect()
+}
+
+/// Until somebody hears what is said on an exchange: what is said before is heard by nobody.
+pub async fn until_heard(servers: &Servers, exchange: &str) {
+    for _ in 0..LOOKS {
+        if !listeners(servers, exchange).is_empty() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("nobody listens to {exchange}");
 }
 
 /// Every key with its content, and the moment it goes away.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use protocol::{
-    ClusterConnection, ClusterDialect, Command, ExecutionId, ExecutionPhase, Fact, FanOutPlace, ForkWish,
-    Passwords, ProblemCode, Request, Response, TimerKeeper, TimerView,
+    ClusterConnection, ClusterDialect, Command, ExecutionId, ExecutionPhase, ExecutionView, Fact,
+    FanOutPlace, ForkWish, Passwords, ProblemCode, Request, Response, TimerKeeper, TimerView,
 };
 use recording::{Access, Store};
 use runeglass_tests::{
@@ -98,20 +98,32 @@ async fn what_runs_there_is_seen_here_and_belongs_to_nobody_here() {
     looking.attach(connection(&servers, "see."), false).await;
     looking.until_ended("during").await;
     looking.until("resting", |view| view.nodes["rest"].counts.waiting == 1).await;
-    for on in [true, false, true] {
+    for on in [true, false] {
         looking.0.call(Request::KeepObserved { on }).await.expect("decided");
     }
     looking.0.call(Request::Detach).await.expect("detached");
-    assert!(looking.view("during").await.is_some());
+    assert!(looking.view("during").await.is_some(), "what was recorded stays, although nothing more is");
+    let gaps = async |looking: &Looking, id: &str| {
+        looking.view(id).await.expect("kept").summary.observed.expect("it is marked").gaps
+    };
+    let left = gaps(&looking, "resting").await;
+    assert_eq!(left.iter().map(|gap| gap.until).collect::<Vec<_>>(), [None], "nobody looks any more");
+    assert_eq!(gaps(&looking, "during").await, [], "it has ended");
+    let recorded = looking.0.recorded(&"resting".into()).await.expect("kept");
     looking.0.close().await.expect("closed");
     drop(looking);
     // Another session goes on with the recording, and with nothing else.
     let again = Looking::open(Keep::At(store)).await;
     assert!(again.0.recovered().is_empty());
     assert_eq!(again.view("resting").await.expect("kept").summary.phase, ExecutionPhase::Running);
+    assert_eq!(gaps(&again, "resting").await, left);
     again.attach(connection(&servers, "see."), true).await;
-    again.until("resting", |view| view.nodes["rest"].counts.waiting == 1).await;
+    let followed =
+        |view: &ExecutionView| view.summary.observed.as_ref().is_some_and(|seen| seen.gaps.is_empty());
+    again.until("resting", |view| view.nodes["rest"].counts.waiting == 1 && followed(view)).await;
     again.0.call(Request::Detach).await.expect("detached");
+    assert_eq!(again.0.recorded(&"resting".into()).await.expect("kept"), recorded, "it goes on");
+    assert_eq!(gaps(&again, "resting").await.len(), 1);
     workers.close().await;
 }
 
@@ -271,7 +283,7 @@ async fn a_timer_that_nobody_comes_for_says_so_although_its_rest_was_heard() {
     let heard = timers().await;
     assert_eq!((heard.len(), heard[0].keeper), (1, TimerKeeper::Cluster));
     live.add(&cluster.keys).await;
-    for _ in 0..200 {
+    for _ in 0..3_600 {
         let seen = timers().await;
         assert_eq!(seen.len(), 1, "{seen:?}");
         if seen[0].keeper == TimerKeeper::Nobody {

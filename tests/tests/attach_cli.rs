@@ -14,7 +14,7 @@ use runeglass_tests::{
     run,
     rune_cluster::{Live, RuneCluster, workflows},
     runeglass,
-    watched::Workers,
+    watched::{Workers, listeners, until_heard},
 };
 use serde_json::{Value, json};
 
@@ -72,13 +72,6 @@ fn scene(servers: &Servers, scene: &str, id: &str) -> Child {
     let mut command = Command::new(binary("rune-scene"));
     command.args([&servers.rabbit.url, &servers.redis.url, scene, id]).stdout(Stdio::null());
     command.spawn().expect("it starts")
-}
-
-/// Queues that the broker has named and that hear copies from an exchange.
-fn listeners(servers: &Servers, exchange: &str) -> Vec<String> {
-    let said = servers.rabbit.control(&["list_bindings", "source_name", "destination_name"]);
-    let mine = said.lines().filter(|line| line.starts_with(exchange) && line.contains("amq.gen-"));
-    mine.map(str::to_owned).collect()
 }
 
 fn short() -> Value {
@@ -150,18 +143,20 @@ async fn what_is_wrong_at_the_end_is_told_by_the_code() {
     let servers = Servers::shared();
     let _alone = THEIRS.lock().await;
     let mut services = scene(&servers, "services", "all");
-    let mut attached = Attached::start(&mut attach(&servers, &["--dialect", "rune", "--for", "12"]));
+    let mut attached = Attached::start(&mut attach(&servers, &["--dialect", "rune", "--for", "600"]));
     attached.until("· these are workers of the Rune services");
-    while listeners(&servers, "workflows").is_empty() {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    until_heard(&servers, "workflows").await;
     let mut stuck = scene(&servers, "stuck-merge", "hangs");
+    // What is wrong is told as soon as it is; nobody waits until the time is up.
+    while !attached.said.last().is_some_and(|line| line.starts_with("! ") && line.contains("hangs")) {
+        attached.until("hangs");
+    }
+    attached.interrupt();
     let (code, said, complaints) = attached.end();
     services.kill().expect("killed");
     services.wait().expect("ended");
     assert!(stuck.wait().expect("it ends").success());
     assert_eq!(code, Some(1), "{said:?} {complaints}");
-    assert!(said.iter().any(|line| line.starts_with("! ") && line.contains("hangs")), "{said:?}");
     assert!(said.last().is_some_and(|line| line.contains("wrong")), "{said:?}");
 }
 

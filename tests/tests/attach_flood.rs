@@ -14,29 +14,19 @@ use protocol::{
 use runeglass_tests::{
     clustered::Servers,
     flood::{Scene, Sent, name, pour, pour_one},
-    watched::{Looking, Workers, broker_state, connection, named_by_the_broker},
+    watched::{Looking, Workers, broker_state, connection, hello, named_by_the_broker, until_heard},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use session::Keep;
 
 const PER_SECOND: u64 = 20_000;
 const ITEMS: usize = 20;
 const PREFIX: &str = "flood.";
 const EXCHANGE: &str = "flood.workflows";
+const OVERFLOWED: &str = "our queue was full";
 /// What this process may take more while it is flooded: what waits has room for 64 MiB of messages, and they are larger
 /// as values.
 const MOST_BYTES: u64 = 400 << 20;
-
-fn hello() -> Value {
-    json!({
-        "workflow_id": "hello",
-        "nodes": [
-            {"id": "start", "type": "trigger"},
-            {"id": "work", "type": "simulate", "parameters": {"latency_ms": 1, "output": {"n": 1}}}
-        ],
-        "edges": [{"id": "1", "src": "start", "dst": "work"}]
-    })
-}
 
 fn flood_seconds() -> u64 {
     std::env::var("RUNEGLASS_FLOOD_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(6)
@@ -71,16 +61,22 @@ fn undisturbed(servers: &Servers) -> Vec<String> {
     broker_state(servers).into_iter().filter(|line| !tells(line)).collect()
 }
 
-/// Until nothing more comes.
-async fn settled(listening: &Looking) -> ClusterView {
-    let mut heard = 0;
-    for _ in 0..120 {
+/// What the broker has dropped, and what was dropped here, is told.
+fn is_told(view: &ClusterView, words: &str) -> bool {
+    view.gaps.iter().any(|gap| gap.why.contains(words))
+}
+
+/// Until everything that was sent has come, or is told to be missing, and nothing more comes.
+async fn settled(listening: &Looking, sent: u64) -> ClusterView {
+    let all = |view: &ClusterView| view.heard == sent || is_told(view, OVERFLOWED);
+    let mut before = listening.until_cluster("all of it is heard", all).await;
+    for _ in 0..600 {
         tokio::time::sleep(Duration::from_secs(1)).await;
         let view = listening.cluster().await;
-        if view.heard == heard {
+        if view.heard == before.heard && view.dropped == before.dropped {
             return view;
         }
-        heard = view.heard;
+        before = view;
     }
     panic!("it never ends");
 }
@@ -117,9 +113,12 @@ async fn a_flood_is_counted_and_does_not_fill_the_memory() {
     };
     listening.attach(theirs, false).await;
     let port = servers.rabbit.port;
-    pour_one(port, Scene::fan_out(EXCHANGE, PREFIX, ITEMS), 9_000_001);
+    until_heard(&servers, EXCHANGE).await;
+    let scene = Scene::fan_out(EXCHANGE, PREFIX, ITEMS);
+    let first = scene.messages;
+    pour_one(port, scene, 9_000_001);
     assert_eq!(listening.until_ended(&name(9_000_001)).await.summary.phase, ExecutionPhase::Completed);
-    let (before, broker, memory) = (settled(&listening).await, undisturbed(&servers), resident());
+    let (before, broker, memory) = (settled(&listening, first).await, undisturbed(&servers), resident());
 
     let lasts = Duration::from_secs(flood_seconds());
     let scene = Scene::fan_out(EXCHANGE, PREFIX, ITEMS);
@@ -137,7 +136,7 @@ async fn a_flood_is_counted_and_does_not_fill_the_memory() {
         }
     }
     let Sent { executions, messages: sent, per_second } = pouring.await.expect("sent");
-    let view = settled(&listening).await;
+    let view = settled(&listening, first + sent).await;
     most = most.max(resident().saturating_sub(memory));
     let (heard, unseen) = (view.heard - before.heard, view.dropped - before.dropped);
     println!(
@@ -151,8 +150,8 @@ async fn a_flood_is_counted_and_does_not_fill_the_memory() {
     );
     assert!(most < MOST_BYTES, "memory grew by {} MiB", most >> 20);
     assert!(heard <= sent, "{heard} of {sent}");
-    let is_told = |words: &str| view.gaps.iter().any(|gap| gap.why.contains(words));
-    assert!(heard == sent || is_told("our queue was full"), "what the broker dropped is told: {view:?}");
+    let is_told = |words: &str| is_told(&view, words);
+    assert!(heard == sent || is_told(OVERFLOWED), "what the broker dropped is told: {view:?}");
     assert!(unseen == 0 || is_told("faster than this machine"), "what was dropped here is told: {view:?}");
     assert!(heard > unseen, "most of what comes in time is taken in");
 

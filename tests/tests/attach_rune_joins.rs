@@ -476,3 +476,124 @@ fn of_an_execution_that_is_too_large_nothing_is_said_to_be_lost() {
     let verdict = look_through(&watching.rune, "a").verdict.expect("a sentence");
     assert!(!verdict.contains("no longer open"), "{verdict}");
 }
+
+#[test]
+fn a_join_whose_result_is_too_large_is_told() {
+    for (workflow, count, node, opens_with) in [
+        (fan_out(), 3, "a", "aggregated"),
+        (fan_out(), 1, "a", "aggregated"),
+        (both("wait_for_all"), 0, "m", "merged_context"),
+    ] {
+        let (cluster, _) = watch(&workflow, items(count), |_| {});
+        // The broker takes neither the status nor the message behind it.
+        let opens = |message: &Published| message.json()["output"].get(opens_with).is_some();
+        let opens = cluster.published().iter().position(opens).expect("it opens");
+        let mut watching = Watching::new();
+        listen(&mut watching.rune);
+        watching.hear(&cluster.published()[..opens]);
+        let now = cluster.now_millis();
+        assert_eq!(watching.rune.findings(now + MINUTE), []);
+        let findings = watching.rune.findings(now + 3 * MINUTE);
+        let [stuck] = &findings[..] else { panic!("{findings:?}") };
+        assert_eq!(stuck.rule, Rule::BarrierCannotOpen);
+        assert!(stuck.sentence.contains("its result may be too large"), "{}", stuck.sentence);
+        assert!(stuck.since > now - MINUTE && stuck.advice.contains("16 MiB"), "{stuck:?}");
+        let name = "workflow.execution".to_owned();
+        let queue = QueueView { name, messages: 0, consumers: 2, growth: 0.0 };
+        watching.rune.queues(std::slice::from_ref(&queue), now + 3 * MINUTE);
+        let verdict = look_through(&watching.rune, node).verdict.expect("a sentence");
+        assert!(verdict.contains("too large"), "{verdict}");
+        // Whoever had it in hand is gone: it is delivered again.
+        watching.rune.queues(&[QueueView { consumers: 0, ..queue.clone() }], now + 4 * MINUTE);
+        watching.rune.queues(&[queue], now + 5 * MINUTE);
+        assert_eq!(watching.rune.findings(now + 5 * MINUTE), []);
+    }
+}
+
+#[test]
+fn a_branch_that_fails_at_a_merge_inside_of_a_fan_out_never_comes() {
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger.items"),
+        log("a"),
+        wait("rest", 1),
+        merge("m", "wait_for_all"),
+        log("end"),
+    ];
+    let rests = workflow(nodes, "start>s s>a s>rest a>m rest>m m>end");
+    let (_, watching) = watch(&rests, items(1), |_| {});
+    let findings = watching.findings(10_000);
+    let stuck = found(&findings, Rule::BarrierCannotOpen);
+    assert_eq!(stuck.len(), 1, "{findings:?}");
+    assert!(stuck[0].sentence.contains("has 1 of 2"), "{stuck:?}");
+    assert!(stuck[0].sentence.contains("the branch from Rest will never come, it failed at M"), "{stuck:?}");
+    let verdict = look_through(&watching.rune, "m").verdict.expect("a sentence");
+    assert!(verdict.contains("can no longer open"), "{verdict}");
+}
+
+/// Behind one split, each side of a node has an aggregator of its own.
+fn two_aggregators(node: Value) -> Value {
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger.items"),
+        node,
+        http("x", "http://x/$item.id"),
+        http("y", "http://y/$item.id"),
+        gather("one"),
+        gather("two"),
+        log("end"),
+    ];
+    workflow(nodes, "start>s s>c c>x c>y x>one y>two one>end two>end")
+}
+
+#[test]
+fn aggregators_that_count_together_open_once() {
+    let choice = || two_aggregators(condition("c", "$item.id < 1", "x", "y"));
+    for slow_to_say in [0, 1_000] {
+        let mut cluster = RuneCluster::new();
+        cluster.answer("http://y/2", 500, Ok(json!(1)));
+        cluster.faults.slow_to_say.insert(("one".to_owned(), Some(0)), slow_to_say);
+        cluster.start("x", &choice(), Some(items(3)));
+        let mut watching = Watching::new();
+        cluster.run_for(100);
+        assert_eq!(watching.catch_up(&cluster).rules(10_000), [], "item 2 is on its way");
+        cluster.run();
+        let view = watching.catch_up(&cluster).view();
+        assert_eq!(watching.rules(10_000), [], "{slow_to_say}");
+        assert_eq!(view.summary.phase, ExecutionPhase::Completed, "{slow_to_say}");
+        assert_eq!(watching.output("two")["aggregated"].as_array().map(Vec::len), Some(3));
+    }
+}
+
+#[test]
+fn a_fork_in_front_of_one_counter_is_not_delivered_again() {
+    let (_, watching) = watch(&two_aggregators(log("c")), items(3), |_| {});
+    let findings = watching.findings(10_000);
+    let early = found(&findings, Rule::CountedTwice);
+    assert_eq!(early.len(), 1, "{findings:?}");
+    assert!(early[0].sentence.contains("more than one way leads"), "{early:?}");
+    assert!(!early[0].sentence.contains("delivered again"), "{early:?}");
+}
+
+#[tokio::test]
+async fn a_join_that_opens_with_everything_has_everything() {
+    let kept = Kept::start().await;
+    let (cluster, _) = watch(&fan_out(), items(3), |_| {});
+    for unheard in ["success", "running success"] {
+        let is_heard = |message: &&Published| {
+            let body = message.json();
+            let is_of_item = body["node_id"] == "a" && body["item_index"] == 0;
+            !is_of_item || !unheard.contains(body["status"].as_str().unwrap_or_default())
+        };
+        let heard: Vec<Published> = cluster.published().iter().filter(is_heard).cloned().collect();
+        let mut rune = Rune::new("test");
+        listen(&mut rune);
+        let mut events = hear(&mut rune, &heard);
+        let now = cluster.now_millis();
+        assert_eq!(found(&rune.findings(now + 10_000), Rule::CountedTwice).len(), 0, "{unheard}");
+        events.extend(kept.look(&mut rune, now + MINUTE).await);
+        let view = recording::ViewFold::replay(&events).expect("it has begun").view().clone();
+        assert_eq!(view.summary.phase, ExecutionPhase::Completed, "{unheard}");
+        assert_eq!(rune.findings(now + 10 * MINUTE), [], "{unheard}");
+    }
+}

@@ -191,6 +191,7 @@ async fn a_look_asks_a_bounded_number_of_things() {
     cluster.start("x", &fan_out(), Some(items(3)));
     cluster.run_for(5);
     hear(&mut rune, cluster.published());
+    kept.walk(&mut rune).await;
     for _ in 0..30 {
         let before =
             redis::cmd("INFO").arg("stats").query_async(&mut kept.write).await.map(asked).expect("counted");

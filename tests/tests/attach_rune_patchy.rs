@@ -374,3 +374,97 @@ async fn a_session_lists_what_only_redis_tells_of_and_tells_it_anew() {
     looking.0.call(Request::Detach).await.expect("detached");
     assert!(looking.view("old").await.is_none(), "it was here in passing");
 }
+
+#[tokio::test]
+async fn a_split_that_nothing_gathers_is_no_join() {
+    let mut kept = Kept::start().await;
+    let over = workflow(vec![trigger(), split("s", "$trigger.items"), log("mail")], "start>s s>mail");
+    let mut cluster = hung("old");
+    for number in 0..250 {
+        cluster.start(&format!("over{number}"), &over, Some(items(3)));
+    }
+    cluster.run();
+    assert!(cluster.keys.0.contains_key("exec:over0:split:s:expected"), "it stays for a day");
+    kept.hold(&cluster.keys).await;
+    let mut rune = listener();
+    let mut listed = std::collections::BTreeSet::new();
+    for second in 0..10 {
+        let events = kept.look(&mut rune, second * 1_000).await;
+        listed.extend(events.into_iter().map(|event| event.execution_id.to_string()));
+    }
+    assert_eq!(listed, ["old".to_owned()].into());
+    assert_eq!(rune.passed_over(), 0);
+}
+
+#[tokio::test]
+async fn a_queue_that_has_turned_over_hides_nothing() {
+    let mut kept = Kept::start().await;
+    let cluster = leaks("x", &mut kept).await;
+    let now = cluster.now_millis();
+    for (waiting, found) in [(50, 1), (5_000, 0)] {
+        let mut rune = listener();
+        // How many wait is known a moment after it was heard of: they may have been sent at once.
+        rune.queues(&[queue(1)], now - MINUTE);
+        hear_without(&mut rune, &cluster, |message| message.is_status() && is_of_item(message, 2));
+        kept.look(&mut rune, now + 1_000).await;
+        rune.queues(&[queue(waiting)], now + 1_000);
+        let begin = |rune: &mut Rune, name: &str, later: i64| {
+            let mut busy = RuneCluster::new();
+            busy.start(name, &fan_out(), Some(items(100)));
+            busy.run();
+            hear(rune, busy.published());
+            rune.queues(&[queue(waiting)], now + later);
+        };
+        begin(&mut rune, "busy", MINUTE);
+        assert_eq!(stuck(&rune, now + 30 * MINUTE), [], "it may be among those that wait");
+        begin(&mut rune, "more", 2 * MINUTE);
+        assert_eq!(stuck(&rune, now + 30 * MINUTE).len(), found, "were all that was before it taken up?");
+    }
+}
+
+/// A workflow whose first node has a credential, and what it is called there.
+fn with_secret(first: &str, secret: &str) -> Value {
+    let mut call = http(first, "http://echo");
+    call["credentials"] = json!({"id": "1", "name": "K", "type": "api_key", "values": {"value": secret}});
+    workflow(
+        vec![trigger(), call, log("b"), http("c", "http://echo")],
+        &format!("start>{first} {first}>b b>c"),
+    )
+}
+
+#[tokio::test]
+async fn what_was_taken_for_one_of_its_workflow_learns_what_it_is() {
+    let kept = Kept::start().await;
+    for (first, secret, is_anew) in
+        [("a", "first-secret", false), ("a", "second-secret", true), ("other", "first-secret", true)]
+    {
+        let mut cluster = RuneCluster::new();
+        cluster.start("before", &with_secret("a", "first-secret"), None);
+        cluster.run();
+        let mut rune = listener();
+        hear(&mut rune, cluster.published());
+        let mut cluster = RuneCluster::new();
+        cluster.answer("http://echo", 5, Ok(json!(format!("you said {secret}"))));
+        cluster.start("x", &with_secret(first, secret), None);
+        cluster.run();
+        // Its first message was before we came, and what it said next may hold what no message has told to be secret.
+        let from = cluster.published().iter().position(Published::is_status).expect("it begins");
+        let told = |message: &Published| message.routing_key == "workflow.execution";
+        let told = cluster.published().iter().position(told).expect("it goes on");
+        let mut events = hear(&mut rune, &cluster.published()[from..told]);
+        events.extend(kept.look(&mut rune, cluster.now_millis() + 6_000).await);
+        assert_eq!(events[0].seq, 1, "it is taken for one of its workflow");
+        let after = hear(&mut rune, &cluster.published()[told..]);
+        assert_eq!(after.iter().any(|event| event.seq == 1), is_anew, "{first} {secret}");
+        let all: Vec<Event> = if is_anew { after } else { events.into_iter().chain(after).collect() };
+        let text = format!("{all:?}");
+        assert!(text.matches("you said ███").count() >= 2 && !text.contains(secret), "{text}");
+        let view = view_of(&all);
+        assert!(view.nodes.contains_key(first) && view.summary.observed.expect("observed").joined_late);
+        assert_eq!(
+            (view.nodes[first].state, view.nodes["c"].state),
+            (NodeState::Success, NodeState::Success),
+            "{first} {secret}"
+        );
+    }
+}

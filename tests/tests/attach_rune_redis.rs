@@ -236,6 +236,7 @@ async fn a_look_over_a_slow_link_is_short_and_comes_to_everything_in_turn() {
     let mut keys = Keys::default();
     for execution in 0..40 {
         keys.expect(&format!("e{execution}"), "s", 3);
+        keys.gather(&format!("e{execution}"), "s", 0, "{}".to_owned());
     }
     for timer in 0..60 {
         keys.freeze(&format!("t{timer:02}"), 9_000_000, frozen(&format!("r{timer}")));
@@ -249,6 +250,7 @@ async fn a_look_over_a_slow_link_is_short_and_comes_to_everything_in_turn() {
         line.and_then(|count| count.trim().parse::<u64>().ok()).expect("a count")
     };
     let mut rune = Rune::new("test");
+    rune.found(&keys.0.keys().cloned().collect::<Vec<String>>());
     let mut executions = std::collections::BTreeSet::new();
     for second in 0..40 {
         let before = asked(&mut write).await;

@@ -381,3 +381,113 @@ fn items_that_all_take_long_are_not_slow() {
         assert_eq!(watching.rules(0), []);
     }
 }
+
+#[test]
+fn what_waited_while_no_worker_was_there_is_not_gone() {
+    let mut cluster = RuneCluster::new();
+    cluster.start("x", &fan_out(), Some(items(20)));
+    cluster.run_for(1_000);
+    let is_sent = |message: &&Published| match message.routing_key {
+        "workflow.node.status" => message.json()["node_id"] == "s",
+        "workflow.execution" => message.json()["current_node"] == "fetch",
+        key => key != "workflow.completion",
+    };
+    let sent: Vec<Published> = cluster.published().iter().filter(is_sent).cloned().collect();
+    let mut watching = Watching::new();
+    watching.hear(&sent);
+    let now = cluster.now_millis();
+    let gone = |watching: &mut Watching, queue: protocol::QueueView, second: i64| {
+        watching.rune.queues(&[queue], now + second * 1_000);
+        let found = watching.rune.findings(now + second * 1_000);
+        found.iter().filter(|found| found.rule == Rule::Discarded).count()
+    };
+    let nobody = || protocol::QueueView { messages: 20, consumers: 0, ..taken_up() };
+    for second in 0..600 {
+        assert_eq!(gone(&mut watching, nobody(), second), 0);
+    }
+    // They are back, and have taken all of it.
+    for second in 600..700 {
+        assert_eq!(gone(&mut watching, taken_up(), second), 0, "after {second} s");
+    }
+    assert_eq!(gone(&mut watching, taken_up(), 725), 20, "nobody has begun with it for two minutes");
+}
+
+/// An item goes on by itself, or behind the aggregator: what stands there is inside of the fan-out, and is not.
+fn depths(expression: &str) -> Value {
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger.items"),
+        condition("x", expression, "a", "done"),
+        gather("a"),
+        http("done", "http://done/$item.id"),
+    ];
+    workflow(nodes, "start>s s>x x>a x>done a>done")
+}
+
+#[test]
+fn where_ways_of_different_depth_meet_nothing_is_awaited_that_never_comes() {
+    let (_, watching) = watch(&depths("$item.id < 9"), items(3), |_| {});
+    let view = watching.view();
+    assert_eq!(watching.rules(10_000), []);
+    assert_eq!((view.summary.phase, view.nodes["done"].counts.success), (ExecutionPhase::Completed, 1));
+}
+
+#[test]
+fn where_ways_of_different_depth_meet_a_failure_is_of_what_runs() {
+    let (_, watching) = watch(&depths("$item.id < 1"), items(2), |cluster| {
+        cluster.answer("http://done/1", 20, Err("refused"));
+    });
+    let failed = watching.events().iter().filter_map(|event| match &event.fact {
+        Fact::NodeFailed(failed) => Some(failed.firing.lineage.key().to_string()),
+        _ => None,
+    });
+    assert_eq!(failed.collect::<Vec<_>>(), ["s=1"]);
+    assert_eq!(watching.view().nodes["done"].counts.running, 0);
+}
+
+#[test]
+fn a_circle_around_a_fan_out_ends_once() {
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger.items"),
+        log("w"),
+        condition("c", "$trigger.n > 5", "s", "end"),
+        log("end"),
+    ];
+    let circle = workflow(nodes, "start>s s>w w>c c>s c>end");
+    let (_, watching) = watch(&circle, json!({"n": 1, "items": [1]}), |_| {});
+    assert_eq!(watching.view().summary.phase, ExecutionPhase::Completed);
+    assert_eq!(watching.rules(10_000), []);
+}
+
+#[test]
+fn an_aggregator_that_gave_way_to_another_one_waits_no_longer() {
+    let nodes = vec![
+        trigger(),
+        split("s", "$trigger.items"),
+        condition("c", "$item.id < 1", "x", "y"),
+        log("x"),
+        log("y"),
+        gather("one"),
+        gather("two"),
+        log("after"),
+        http("end", "http://end"),
+    ];
+    let shared = workflow(nodes, "start>s s>c c>x c>y x>one y>two one>after two>end");
+    let mut cluster = RuneCluster::new();
+    cluster.answer("http://end", 600_000, Ok(json!(1)));
+    cluster.start("x", &shared, Some(items(3)));
+    cluster.run_for(1_000);
+    let mut watching = Watching::new();
+    let view = watching.catch_up(&cluster).view();
+    assert_eq!((state(&view, "two"), state(&view, "end")), (NodeState::Success, NodeState::Running));
+    assert_eq!(
+        state(&view, "one"),
+        NodeState::Skipped,
+        "what had reached it was taken along by the other one"
+    );
+    assert!(view.edges["one-after"].skipped);
+    let barrier = watching.rune.barrier(&"x".into(), &"one".into()).expect("a join");
+    assert_eq!(barrier.places, []);
+    assert!(barrier.verdict.as_ref().expect("a sentence").contains("Two counts with it"), "{barrier:?}");
+}

@@ -12,7 +12,8 @@ use lapin::{
     types::{FieldTable, ShortString},
 };
 use protocol::{
-    ClusterConnection, ClusterDialect, ConnectionStep, ExecutionPhase, Passwords, Request, Response, Rule,
+    ClusterConnection, ClusterDialect, ClusterView, ConnectionStep, ExecutionPhase, Passwords, Request,
+    Response, Rule,
 };
 use runeglass_tests::{
     clustered::Servers,
@@ -20,21 +21,10 @@ use runeglass_tests::{
     proxy::Proxy,
     run, runeglass,
     servers::{RabbitMq, Redis},
-    watched::{Looking, Workers, connection},
+    watched::{Looking, Workers, connection, hello},
 };
-use serde_json::{Value, json};
-use session::Keep;
-
-fn hello() -> Value {
-    json!({
-        "workflow_id": "hello",
-        "nodes": [
-            {"id": "start", "type": "trigger"},
-            {"id": "work", "type": "simulate", "parameters": {"latency_ms": 1, "output": {"n": 1}}}
-        ],
-        "edges": [{"id": "1", "src": "start", "dst": "work"}]
-    })
-}
+use serde_json::json;
+use session::{Clock, Keep, Options, Reach, Session};
 
 async fn publisher(servers: &Servers) -> (Connection, lapin::Channel) {
     let connection = Connection::connect(&servers.rabbit.url, ConnectionProperties::default()).await;
@@ -80,10 +70,14 @@ async fn it_goes_on_when_the_servers_are_back() {
         "who was let in knows that it is the right server: {trouble:?}"
     );
     assert!(trouble.hint.contains("tried again by itself"), "{trouble:?}");
+    let heard = gone.queues_as_of.expect("what is old says so");
+    assert!(heard >= gone.since && gone.redis_as_of.is_none(), "{gone:?}");
     let servers = crash.await.expect("started again");
-    let view = looking.until_cluster("the broker is back", |view| view.troubles.is_empty()).await;
+    let is_over = |view: &ClusterView| view.gaps.last().is_some_and(|gap| gap.until.is_some());
+    let is_back = |view: &ClusterView| view.troubles.is_empty() && is_over(view);
+    let view = looking.until_cluster("the broker is back, and what was missed is told", is_back).await;
     let gap = view.gaps.last().expect("what was missed is told");
-    assert!(gap.until.is_some() && gap.why.contains("no connection to RabbitMQ"), "{gap:?}");
+    assert!(gap.why.contains("no connection to RabbitMQ"), "{gap:?}");
     assert!(gap.why.contains("no event is lost"), "of our own workers the log is read: {gap:?}");
     workers.begin("three", &hello(), json!({})).await;
     assert_eq!(looking.until_ended("three").await.summary.phase, ExecutionPhase::Completed);
@@ -128,7 +122,7 @@ async fn a_log_that_cannot_be_read_holds_up_no_other() {
     looking.attach(connection(&servers, "new."), false).await;
     workers.begin("c", &hello(), json!({})).await;
     assert_eq!(looking.until_ended("c").await.summary.phase, ExecutionPhase::Completed);
-    let view = looking.until_cluster("they are counted", |view| view.passed_over == 2).await;
+    let view = looking.until_cluster("they are counted", |view| view.unreadable == 2).await;
     assert_eq!(view.troubles, []);
     looking.0.close().await.expect("closed");
     workers.close().await;
@@ -140,7 +134,7 @@ async fn a_machine_that_stood_still_says_so() {
     let servers = Servers::shared();
     let mut observer = runeglass();
     let (amqp, redis) = (&servers.rabbit.url, &servers.redis.url);
-    observer.args(["attach", "--json", "--for", "60", "--dialect", "rune", "--queue-prefix", "odd."]);
+    observer.args(["attach", "--json", "--for", "600", "--dialect", "rune", "--queue-prefix", "odd."]);
     observer.args(["--amqp", amqp, "--redis", redis]);
     // The exchange is there as soon as somebody works.
     let workers = Workers::start(&servers, "odd.").await;
@@ -189,7 +183,7 @@ async fn garbage_and_giants_are_told_and_nothing_more() {
         families.into_iter().any(|family| family.pattern.contains("no text"))
     };
     looking.until_cluster("names that are no text are passed by", families).await;
-    assert_eq!(view.dropped, 2, "one is too large, and of one nothing could be made: {view:?}");
+    assert_eq!((view.dropped, view.unread), (1, 1), "one is too large, and one could not be read: {view:?}");
     // What our own workers can make nothing of is put aside, and that is said.
     publish(&channel, "odd.workflow.execution", b"[1, 2").await;
     let aside = |view: &protocol::ClusterView| {
@@ -253,6 +247,44 @@ async fn a_user_who_may_only_look_suffices() {
     let mut redis = client.get_multiplexed_async_connection().await.expect("connects");
     let set = redis::cmd("SET").arg("read.mark").arg(1).exec_async(&mut redis).await;
     assert_eq!(set.expect_err("it may not write").code(), Some("NOPERM"));
+    looking.0.close().await.expect("closed");
+    workers.close().await;
+}
+
+/// Who may not ask for something is not told that there is none of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_may_not_be_asked_is_not_taken_for_nothing() {
+    let servers = Servers::shared();
+    let workers = Workers::start(&servers, "less.").await;
+    workers.begin("one", &hello(), json!({})).await;
+    let client = redis::Client::open(servers.redis.url.as_str()).expect("an address");
+    let mut mark = client.get_multiplexed_async_connection().await.expect("connects");
+    redis::cmd("SET").arg("less.mark").arg(1).exec_async(&mut mark).await.expect("set");
+    redis_user(&servers, "modest", "resetchannels ~* -@all +@connection +@read +time -keys -memory").await;
+    let redis = format!("redis://modest:secret@127.0.0.1:{}", servers.redis.port);
+    // This machine believes that it is 1970.
+    let (keep, clock, reach) = (Keep::Nowhere, Clock::simulated(1_000), Reach::default());
+    let options = Options { keep, folder: None, clock, recover: false, reach };
+    let looking = Looking(Session::open(options).await.expect("opened"));
+    looking.attach(ClusterConnection { redis, ..connection(&servers, "less.") }, false).await;
+    let listed = |view: &ClusterView, name| {
+        view.redis.iter().flat_map(|redis| &redis.families).any(|family| family.pattern == name)
+    };
+    let families =
+        |view: &ClusterView| ["less.mark", "less.exec:{*}:log"].iter().all(|name| listed(view, *name));
+    let asked = |view: &ClusterView| view.redis.as_ref().is_some_and(|redis| redis.refused.len() == 2);
+    let view = looking.until_cluster("keys", |view| families(view) && asked(view)).await;
+    let redis = view.redis.expect("seen");
+    assert_eq!(redis.refused, ["INFO", "MEMORY USAGE"]);
+    assert_eq!((redis.version, redis.used_bytes), (None, None));
+    assert!(redis.families.iter().all(|family| family.keys > 0 && family.bytes.is_none()));
+    // How long a key lives is another question, and may be asked.
+    let ends: Vec<(&str, Option<u64>)> =
+        redis.families.iter().map(|family| (family.pattern.as_str(), family.without_end)).collect();
+    assert!(ends.contains(&("less.mark", Some(1))), "{ends:?}");
+    assert!(ends.contains(&("less.exec:{*}:log", Some(0))), "{ends:?}");
+    assert!(view.ahead > 1_000_000_000_000, "the cluster knows better: {}", view.ahead);
+    assert_eq!((view.ended, view.queues_as_of, view.redis_as_of), (None, None, None));
     looking.0.close().await.expect("closed");
     workers.close().await;
 }
@@ -398,7 +430,7 @@ async fn a_certificate_for_another_name_is_told() {
         .stderr(Stdio::null())
         .spawn();
     let _server = Misnamed(server.expect("it starts"));
-    for _ in 0..100 {
+    for _ in 0..1_200 {
         if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
             break;
         }

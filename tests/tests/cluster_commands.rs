@@ -39,8 +39,8 @@ struct Heard {
 }
 
 impl Heard {
-    fn working(servers: &Servers) -> Self {
-        let mut command = on_cluster(servers, "worker", &["--stop-wait", "2"]);
+    fn working(servers: &Servers, prefix: &str) -> Self {
+        let mut command = on_cluster(servers, "worker", &["--stop-wait", "2", "--queue-prefix", prefix]);
         let spawned = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn();
         let mut worker = Going(spawned.expect("it starts"));
         let mut stderr = BufReader::new(worker.0.stderr.take().expect("it is heard"));
@@ -68,15 +68,23 @@ fn on_cluster(servers: &Servers, command: &str, rest: &[&str]) -> Command {
     made
 }
 
-fn logs(servers: &Servers) -> Vec<String> {
+/// Whether the master has let go of every log, and it is past the end they were given: their clock is moved,
+/// instead of waiting until the last who looks has read them.
+fn logs_are_gone(servers: &Servers) -> bool {
     let client = redis::Client::open(servers.redis.url.as_str()).expect("an address");
     let mut connection = client.get_connection().expect("connects");
-    redis::cmd("KEYS").arg("*:log").query(&mut connection).expect("keys")
+    let logs: Vec<String> = redis::cmd("KEYS").arg("*:log").query(&mut connection).expect("keys");
+    let mut ends = |log: &String| -> bool {
+        let left: i64 = redis::cmd("PTTL").arg(log).query(&mut connection).expect("an end");
+        (1..=30_000).contains(&left)
+            && redis::cmd("PEXPIREAT").arg(log).arg(1).query(&mut connection).expect("moved")
+    };
+    logs.iter().all(&mut ends)
 }
 
 /// Another process decides when it has done it, so it is asked until it has.
 fn until(what: &str, mut reached: impl FnMut() -> bool) {
-    for _ in 0..300 {
+    for _ in 0..1_800 {
         if reached() {
             return;
         }
@@ -122,7 +130,7 @@ fn workers_run_what_the_command_line_starts_and_a_master_keeps_it() {
     assert_eq!(verified.code, Some(0), "{}{}", verified.stdout, verified.stderr);
 
     // Their facts are in the store of the master alone, and how they ended is known all the same.
-    until("the facts left the servers", || logs(&servers).is_empty());
+    until("the facts left the servers", || logs_are_gone(&servers));
     let followed = run(&mut on_cluster(&servers, "follow", &[&hello, "--json"]));
     assert_eq!((followed.code, followed.last_json()), (Some(0), completion), "{}", followed.stderr);
     assert_eq!(run(&mut on_cluster(&servers, "follow", &[&id])).code, Some(1), "it was halted");
@@ -158,7 +166,9 @@ fn a_worker_whose_servers_are_gone_stops_in_time_and_says_what_it_leaves() {
         {"id": "work", "type": "simulate", "parameters": {"latency_ms": 3000}}],
         "edges": [{"id": "1", "src": "start", "dst": "work"}]}"#;
     fs::write(&slow, definition).expect("written");
-    let busy = Heard::working(&servers);
+    // Both work before anything is in hand: what takes a while must not be over before the servers are gone.
+    let idle = Heard::working(&servers, "idle.");
+    let busy = Heard::working(&servers, "");
     let started = run(&mut on_cluster(&servers, "run", &[slow.to_str().expect("a name"), "--detach"]));
     assert_eq!(started.code, Some(0), "{}", started.stderr);
     let id = started.stdout.trim().to_owned();
@@ -168,7 +178,6 @@ fn a_worker_whose_servers_are_gone_stops_in_time_and_says_what_it_leaves() {
         let leases = redis::cmd("HLEN").arg(format!("exec:{{{id}}}:leases")).query::<usize>(&mut asking);
         leases.expect("a number") > 0
     });
-    let idle = Heard::working(&servers);
     drop(servers);
 
     let (code, said) = busy.terminate();

@@ -39,7 +39,7 @@ fn next_patch(heard: &mpsc::Receiver<Value>) -> Value {
     }
 }
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Twenty items that take a while each, gathered.
 fn fan_out(items: usize, millis: u32) -> Value {
@@ -77,7 +77,7 @@ fn a_fan_out_is_seen_live_and_can_be_cancelled() {
     let worker = on_cluster(&servers, &["worker", "--concurrency", "4"]).stderr(Stdio::null()).spawn();
     let _worker = Going(worker.expect("it starts"));
 
-    let quick = place("quick.json", &fan_out(40, 20));
+    let quick = place("quick.json", &fan_out(40, 200));
     let started = run(&mut on_cluster(&servers, &["run", &quick, "--detach"]));
     let id = started.stdout.trim().to_owned();
     let mut counts = Vec::new();

@@ -278,7 +278,7 @@ async fn nothing_is_lost_and_nothing_comes_twice() {
     let channel = connection.create_channel().await.expect("a channel");
     // Whoever wrote the last end may have died before it could say so; then another one says it.
     let mut completions = Vec::new();
-    for _ in 0..200 {
+    for _ in 0..1_800 {
         completions.extend(drain(&channel, &Topology::new(PREFIX).queue(cluster::Queue::Completion)).await);
         if completions.len() >= ended.len() {
             break;
@@ -326,7 +326,7 @@ async fn keys_left(url: &str) -> Vec<String> {
     let client = redis::Client::open(url).expect("an address");
     let mut redis = client.get_multiplexed_async_connection().await.expect("connects");
     let mut left: Vec<String> = Vec::new();
-    for _ in 0..100 {
+    for _ in 0..1_800 {
         left = redis.keys(format!("{PREFIX}*")).await.expect("asked");
         left.retain(|key| !key.ends_with(":state") && !key.ends_with(":result"));
         if left.is_empty() {

@@ -101,5 +101,5 @@ async fn ten_thousand_items_are_compared_in_no_time() {
     println!("measured: {} attempts compared in {took:?}", comparison.total.equal);
     assert!(comparison.is_equal());
     assert_eq!(comparison.total.equal, 20_003);
-    assert!(took.as_millis() < 2_000, "{took:?}");
+    assert!(took.as_millis() < 10_000, "{took:?}");
 }

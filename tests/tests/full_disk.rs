@@ -72,7 +72,7 @@ fn what_could_not_be_kept_is_shown_as_a_gap() {
 
     let (mut gap, mut trouble) = (None, None);
     while gap.is_none() || trouble.is_none() {
-        let update = updates.recv_timeout(Duration::from_secs(60)).expect("the disk fills");
+        let update = updates.recv_timeout(Duration::from_secs(180)).expect("the disk fills");
         match update["type"].as_str() {
             Some("trouble") => trouble = Some(update["data"].clone()),
             Some("execution") => {

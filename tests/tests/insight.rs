@@ -71,6 +71,57 @@ async fn a_merge_names_the_parent_it_misses() {
 }
 
 #[tokio::test]
+async fn a_race_names_who_came_first_from_then_on() {
+    let race = node("m", "merge", json!({"wait_mode": "wait_for_any"}));
+    let nodes = vec![trigger(), rest("w"), echo("p", "1"), race];
+    let ran = go(nodes, "t>w t>p w>m p>m", json!({})).await;
+    let winner = |insight: &Insight| insight.barrier(&"m".into()).winner.map(|node| node.to_string());
+    let before = insight_when(&ran.events, |insight| insight.position() == 1);
+    assert_eq!(winner(&before), None, "nobody is there yet");
+    let first = insight_when(&ran.events, |insight| winner(insight).is_some());
+    assert!(first.position() < ran.events.len() as u64);
+    let end = insight_when(&ran.events, |insight| insight.position() == ran.events.len() as u64);
+    assert_eq!(winner(&end).as_deref(), Some("p"), "who comes later changes nothing");
+}
+
+#[tokio::test]
+async fn a_race_inside_a_fan_out_names_who_came_first_for_each_item() {
+    let race = node("m", "merge", json!({"wait_mode": "wait_for_any"}));
+    let quick = |id: &str| {
+        node(id, "simulate", json!({"latency_ms": "{{ $item === '$ID' ? 10 : 500 }}".replace("$ID", id)}))
+    };
+    let nodes = vec![trigger(), split("s", "$trigger"), quick("p"), quick("q"), race, gather("a")];
+    let ran = go(nodes, "t>s s>p s>q p>m q>m m>a", json!(["p", "q"])).await;
+    let first = |insight: &Insight, index: u32| {
+        let item = insight.item(&place(), index)?;
+        item.nodes.get("m")?.first.as_ref().map(|node| node.to_string())
+    };
+    let both =
+        insight_when(&ran.events, |insight| first(insight, 0).is_some() && first(insight, 1).is_some());
+    assert!(both.position() < ran.events.len() as u64);
+    let end = insight_when(&ran.events, |insight| insight.position() == ran.events.len() as u64);
+    assert_eq!((first(&end, 0).as_deref(), first(&end, 1).as_deref()), (Some("p"), Some("q")));
+    assert_eq!(end.barrier(&"m".into()).winner, None, "there is not one for all of them");
+}
+
+#[tokio::test]
+async fn an_error_that_was_dealt_with_can_come_first_and_a_race_that_gave_up_has_no_winner() {
+    let fails = json!({"id": "f", "type": "simulate", "error": {"type": "ignore"}, "parameters": {"failure_rate": 1}});
+    let race = node("m", "merge", json!({"wait_mode": "wait_for_any"}));
+    let ran = go(vec![trigger(), fails, rest("w"), race], "t>f t>w f>m w>m", json!({})).await;
+    let end = insight_when(&ran.events, |insight| insight.position() == ran.events.len() as u64);
+    assert_eq!(end.barrier(&"m".into()).winner, Some("f".into()));
+
+    // One branch is known never to come, so it waits for the other no longer than it may.
+    let race = node("m", "merge", json!({"wait_mode": "wait_for_any", "timeout": 1}));
+    let nodes = vec![trigger(), condition("c", "1 === 2"), echo("p", "1"), echo("q", "2"), rest("w"), race];
+    let ran = go(nodes, "t>c c>p:true c>q:false t>w p>m w>m", json!({})).await;
+    let end = insight_when(&ran.events, |insight| insight.position() == ran.events.len() as u64);
+    assert!(ran.events.iter().any(|event| matches!(event.fact, protocol::Fact::TimedOut(_))), "it gave up");
+    assert_eq!(end.barrier(&"m".into()).winner, None);
+}
+
+#[tokio::test]
 async fn what_a_halted_execution_waited_for_can_still_be_asked() {
     let fails = json!({"id": "f", "type": "simulate", "error": {"type": "halt"},
         "parameters": {"latency_ms": 100, "failure_rate": 1}});

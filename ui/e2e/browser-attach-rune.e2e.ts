@@ -146,7 +146,9 @@ describe('attaching to a cluster of the Rune services', () => {
     await stage.says(byId('live-record'), 'Recording');
     await page.click(byId('live-detach'));
     await stage.soon('the banner to go', async () => ((await page.locator(byId('live-banner')).count()) === 0 ? true : null), LIMIT_MILLIS);
-    await stage.says(byId('execution-order-1'), /1 gap/);
+    await stage.says(byId('execution-order-1'), /Last seen running.*1 gap/);
+    await stage.says(byId('execution-phase'), /^Last seen running/);
+    await stage.says(byId('gap-line'), /2 gaps, the last since .*: nobody looked any more/);
     await open('order-1');
     await page.click(byId('tab-timeline'));
     await stage.shown('.timeline-gap');

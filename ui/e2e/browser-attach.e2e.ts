@@ -120,6 +120,17 @@ describe('attaching to a live cluster', () => {
     expect(await seriousFindings(page)).toEqual([]);
   });
 
+  it('says everything that it can say to the cluster, to who asks with the keyboard', async () => {
+    const { page } = stage;
+    await page.locator('.cluster-sheet summary').focus();
+    await page.keyboard.press('Enter');
+    await stage.says(byId('capabilities'), /Redis.*GET/);
+    await page.locator(byId('capabilities')).scrollIntoViewIfNeeded();
+    await stage.shoot('attach-capabilities');
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+  });
+
   it('looks through a join that waits', async () => {
     const { page } = stage;
     const id = cluster.run('approval', APPROVAL);
@@ -144,7 +155,7 @@ describe('attaching to a live cluster', () => {
     const orders = new Process('bash', ['-c', `for each in $(seq 60); do ${order}; sleep 0.3; done`]);
     await page.click(byId('tab-cluster'));
     try {
-      await stage.says(byId('findings'), /No consumerworkflow\.execution holds \d+ messages? and nobody takes them.*Start a worker/, 15_000);
+      await stage.says(byId('findings'), /No consumerworkflow\.execution holds \d+ messages? and nobody takes them.*Start a worker/, LIMIT_MILLIS);
       await stage.says(byId('live-findings'), /found wrong/);
       await stage.shoot('attach-stuck');
       expect(await seriousFindings(page)).toEqual([]);

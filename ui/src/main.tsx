@@ -4,6 +4,7 @@ import { chooseBridge } from './bridge/choose';
 import './shared/theme.css';
 import './shared/base.css';
 import { App } from './shell/App';
+import './shared/forced.css';
 import { applyPresenter, applyTheme } from './shell/useTheme';
 import { connect } from './state/actions';
 import { openAsked } from './state/files';

@@ -107,8 +107,11 @@ fn main() -> ExitCode {
     start_logging();
     let command = Arguments::parse().command;
     let mut threads = tokio::runtime::Builder::new_multi_thread();
-    if let Command::Worker(arguments) = &command {
-        threads.worker_threads(arguments.threads());
+    match &command {
+        Command::Worker(arguments) => drop(threads.worker_threads(arguments.threads())),
+        // Enough to look on, and the least that is taken from whoever works on the same machine.
+        Command::Attach(_) => drop(threads.worker_threads(1)),
+        _ => {}
     }
     match threads.enable_all().build() {
         Ok(threads) => threads.block_on(follow(command)),

@@ -125,15 +125,14 @@ impl Desk {
         self.post.send(&[Letter::new(Queue::Completion, body.into_bytes())]).await
     }
 
-    /// Says it again, if whoever ended it may not have come to it.
+    /// Says it again, if whoever ended it may not have come to it; nor to let it go.
     pub async fn complete_again(&self, id: &ExecutionId) -> Result<(), ClusterError> {
-        if !self.log.insist("ask what is published", || self.log.has_unpublished(id)).await? {
-            return Ok(());
+        if self.log.insist("ask what is published", || self.log.has_unpublished(id)).await? {
+            // Where the facts are kept elsewhere by now, it was said.
+            let Some(execution) = self.read(id).await? else { return Ok(()) };
+            self.complete(&execution).await?;
+            self.log.insist("mark as published", || self.log.all_published(id)).await?;
         }
-        // Where the facts are kept elsewhere by now, it was said.
-        let Some(execution) = self.read(id).await? else { return Ok(()) };
-        self.complete(&execution).await?;
-        self.log.insist("mark as published", || self.log.all_published(id)).await?;
         self.log.insist("retire an execution", || self.log.retire(id)).await
     }
 

@@ -116,6 +116,23 @@ impl ClusterError {
             | Self::GaveUp { .. } => false,
         }
     }
+
+    /// Whether it says something of one execution, and nothing of the servers.
+    pub fn is_about_one_execution(&self) -> bool {
+        match self {
+            Self::Damaged(_) | Self::Unwritable(_) | Self::Ledger(_) => true,
+            Self::Redis(error) => {
+                matches!(error.kind(), redis::ErrorKind::UnexpectedReturnType | redis::ErrorKind::Parse)
+                    || error.code() == Some("WRONGTYPE")
+            }
+            Self::Broker(_)
+            | Self::NotConfirmed(_)
+            | Self::Clash { .. }
+            | Self::Unknown(_)
+            | Self::Refused(_)
+            | Self::GaveUp { .. } => false,
+        }
+    }
 }
 
 #[cfg(test)]

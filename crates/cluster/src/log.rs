@@ -28,8 +28,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Tries of one request, on one connection after another, before the caller hears of it.
 const CONNECTIONS: usize = 4;
 
-/// What an execution needs while it goes on.
-const WORKING: [&str; 5] = ["log", "pending", "leases", "payloads", "timers"];
+/// How long the facts of an execution stay once they are kept elsewhere.
+pub const LAST_LOOK: Millis = 30_000;
+
+/// What an execution needs while it goes on; first what its end has still to be told for.
+const WORKING: [&str; 5] = ["pending", "log", "leases", "payloads", "timers"];
 
 #[derive(Clone)]
 pub struct Log {
@@ -38,6 +41,8 @@ pub struct Log {
     append: Script,
     renew: Script,
     fire: Script,
+    retire: Script,
+    keep: Script,
     /// How long facts and payloads are kept once the execution has ended, for those who follow it.
     afterwards: Millis,
     patience: Patience,
@@ -88,6 +93,8 @@ impl Log {
             append: Script::new(include_str!("scripts/append.lua")),
             renew: Script::new(include_str!("scripts/renew.lua")),
             fire: Script::new(include_str!("scripts/fire.lua")),
+            retire: Script::new(include_str!("scripts/retire.lua")),
+            keep: Script::new(include_str!("scripts/keep.lua")),
             afterwards,
             patience: Patience::default(),
         })
@@ -211,10 +218,12 @@ impl Log {
         if payloads.is_empty() {
             return Ok(());
         }
-        let fields: Vec<(&str, &str)> =
-            payloads.iter().map(|payload| (payload.hash(), payload.text())).collect();
-        let _: () = self.redis().hset_multiple(self.key(execution, "payloads"), &fields).await?;
-        Ok(())
+        let mut call = self.keep.key(self.key(execution, "payloads"));
+        call.arg(LIFE);
+        for payload in payloads {
+            call.arg(payload.hash()).arg(payload.text());
+        }
+        Ok(call.invoke_async(&mut self.redis()).await?)
     }
 
     /// The position of the fact whose children somebody set out to publish and may not have.
@@ -284,7 +293,7 @@ impl Log {
         word: &str,
     ) -> Result<Vec<bool>, ClusterError> {
         let mut call = self.fire.key(self.key(execution, "timers"));
-        call.arg(now).arg(lease).arg(word);
+        call.arg(now).arg(lease).arg(word).arg(LIFE);
         for timer in timers {
             call.arg(timer);
         }
@@ -305,18 +314,26 @@ impl Log {
         kept.map(|text| serde_json::from_str(&text).map_err(damaged)).transpose()
     }
 
-    /// The end is known: what is left is kept for a while, for those who follow.
+    /// The end is known and told: what is left is kept for a while, for those who follow.
     pub async fn retire(&self, execution: &ExecutionId) -> Result<(), ClusterError> {
-        let mut all = redis::pipe();
-        for what in WORKING {
-            all.pexpire(self.key(execution, what), self.afterwards.max(1)).ignore();
-        }
-        let _: () = all.query_async(&mut self.redis()).await?;
-        Ok(())
+        self.let_go(execution, false).await
     }
 
-    /// The facts of an execution that has ended are kept elsewhere now.
-    pub async fn forget(&self, execution: &ExecutionId) -> Result<(), ClusterError> {
+    /// The facts of an execution that has ended are kept elsewhere now. Whoever looks on has a moment to read them.
+    pub async fn release(&self, execution: &ExecutionId) -> Result<(), ClusterError> {
+        self.let_go(execution, true).await
+    }
+
+    async fn let_go(&self, execution: &ExecutionId, kept: bool) -> Result<(), ClusterError> {
+        let mut call = self.retire.key(self.key(execution, "state"));
+        for what in WORKING {
+            call.key(self.key(execution, what));
+        }
+        call.arg(u8::from(kept)).arg(self.afterwards.max(1)).arg(LAST_LOOK);
+        Ok(call.invoke_async(&mut self.redis()).await?)
+    }
+
+    async fn forget(&self, execution: &ExecutionId) -> Result<(), ClusterError> {
         let keys = WORKING.map(|what| self.key(execution, what));
         let _: () = self.redis().unlink(&keys).await?;
         Ok(())

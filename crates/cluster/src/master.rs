@@ -2,7 +2,10 @@
 //! Statuses and completions only say where to look; the facts come from the log, so that none is missed and none
 //! comes twice.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet, VecDeque},
+    time::Duration,
+};
 
 use futures::future::join_all;
 use protocol::{Event, ExecutionId};
@@ -10,11 +13,12 @@ use serde::Deserialize;
 use tokio::{
     sync::{mpsc, watch},
     task::JoinSet,
+    time::Instant,
 };
 
 use crate::{
     ClusterError, Log, Queue, Topology,
-    log::CHUNK,
+    log::{CHUNK, LAST_LOOK},
     post::{self, Arrived},
     replica::Replica,
     slate::Debt,
@@ -29,6 +33,7 @@ pub struct Master {
     inbox: mpsc::Receiver<Arrived>,
     /// Executions that go on, as far as we have read.
     going_on: HashMap<ExecutionId, Replica>,
+    done: Done,
     _closed: watch::Sender<bool>,
     _beside: JoinSet<()>,
 }
@@ -38,6 +43,29 @@ pub struct Group {
     pub events: Vec<Event>,
     ended: Vec<ExecutionId>,
     debts: Vec<Debt>,
+}
+
+/// Executions that were kept to their end. Statuses of theirs may still be on their way while the log is there, and
+/// none of them is a reason to read it again.
+#[derive(Default)]
+struct Done {
+    known: HashSet<ExecutionId>,
+    order: VecDeque<(Instant, ExecutionId)>,
+}
+
+impl Done {
+    /// Longer than what was kept stays in the log.
+    const MEMORY: Duration = Duration::from_millis(2 * LAST_LOOK.unsigned_abs());
+
+    fn add(&mut self, id: ExecutionId) {
+        let now = Instant::now();
+        while let Some((_, old)) = self.order.pop_front_if(|(since, _)| now - *since > Self::MEMORY) {
+            self.known.remove(&old);
+        }
+        if self.known.insert(id.clone()) {
+            self.order.push_back((now, id));
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -58,7 +86,14 @@ impl Master {
                 tracing::error!(%error, "no more messages are received");
             }
         });
-        Ok(Self { log, inbox, going_on: HashMap::new(), _closed: closed, _beside: beside })
+        Ok(Self {
+            log,
+            inbox,
+            going_on: HashMap::new(),
+            done: Done::default(),
+            _closed: closed,
+            _beside: beside,
+        })
     }
 
     /// The next facts; `None` when nothing is received any more.
@@ -70,7 +105,9 @@ impl Master {
         while let Some(Arrived { delivery, debt, .. }) = next {
             match wire::read::<Hint>(&delivery.data) {
                 Ok(hint) if wire::check_id(&hint.execution_id).is_ok() => {
-                    spoken_of.insert(hint.execution_id);
+                    if !self.done.known.contains(&hint.execution_id) {
+                        spoken_of.insert(hint.execution_id);
+                    }
                 }
                 Ok(_) => tracing::warn!("a message with an odd execution id is passed over"),
                 Err(why) => tracing::warn!(reason = %why.message, "a message is passed over"),
@@ -79,7 +116,13 @@ impl Master {
             next = self.inbox.try_recv().ok();
         }
         for id in spoken_of {
-            self.read(&id, &mut group).await?;
+            match self.read(&id, &mut group).await {
+                // Somebody else uses its name, or newer workers say what we do not understand. Others can be kept.
+                Err(error) if error.is_about_one_execution() => {
+                    tracing::error!(execution = %id, %error, "an execution cannot be kept any further");
+                }
+                read => read?,
+            }
         }
         Ok(Some(group))
     }
@@ -87,7 +130,8 @@ impl Master {
     /// The facts of the group are safe.
     pub async fn kept(&mut self, group: Group) -> Result<(), ClusterError> {
         for id in group.ended {
-            self.log.insist("forget what is kept elsewhere", || self.log.forget(&id)).await?;
+            self.log.insist("let go what is kept elsewhere", || self.log.release(&id)).await?;
+            self.done.add(id);
         }
         join_all(group.debts.into_iter().map(Debt::settle)).await;
         Ok(())

@@ -78,13 +78,21 @@ pub trait Dialect: Send {
     /// Keys that a slow walk through Redis has come by.
     fn found(&mut self, _keys: &[String]) {}
 
+    /// The walk has come by all keys, and begins anew.
+    fn found_all(&mut self) {}
+
     /// Workers as far as they can be told from outside.
     fn workers(&self) -> Vec<WorkerView> {
         Vec::new()
     }
 
-    /// Executions that are there and not followed, because there are too many.
+    /// Executions that are not followed, because there are too many, or that were over before they could be.
     fn passed_over(&self) -> u64 {
+        0
+    }
+
+    /// Executions that are there and cannot be read.
+    fn unreadable(&self) -> u64 {
         0
     }
 
@@ -94,8 +102,13 @@ pub trait Dialect: Send {
     /// Messages that were put aside; `None` where the cluster puts none aside.
     fn dead_letters(&self) -> Option<u64>;
 
-    /// Messages that have come and of which nothing could be made.
+    /// Messages that have come and were let go, because there was no room for them.
     fn unseen(&self) -> u64 {
+        0
+    }
+
+    /// Messages that have come and could not be read.
+    fn unread(&self) -> u64 {
         0
     }
 }

@@ -8,11 +8,13 @@
 //! * [`Observer`] hears, reads and walks until it is told to stop; [`test`] tries every step of that once.
 
 mod broker;
+mod depths;
 mod detect;
 mod dialect;
 mod gaps;
 mod observer;
 mod own;
+mod picture;
 mod reader;
 pub mod rune;
 mod speaker;
@@ -60,6 +62,15 @@ impl ObserverError {
     /// We may not ask that.
     pub fn is_refusal(&self) -> bool {
         matches!(self, Self::Redis(error) if error.code() == Some("NOPERM"))
+    }
+
+    /// The answer did not come in time.
+    pub fn is_slow(&self) -> bool {
+        match self {
+            Self::Redis(error) => error.is_timeout(),
+            Self::Silent(_) => true,
+            Self::Broker(_) | Self::Odd(_) => false,
+        }
     }
 
     /// It says something of one key, and nothing of the server: somebody else may use the same name.

@@ -7,8 +7,8 @@ use std::{
 };
 
 use protocol::{
-    BarrierView, ClusterDialect, ClusterView, Event, ExecutionId, Finding, Millis, NodeId, Problem,
-    QueueView, TimerView, cluster,
+    BarrierView, ClusterDialect, ClusterView, Event, ExecutionId, Finding, Millis, NodeId, Problem, Rule,
+    TimerView, cluster,
 };
 use tokio::{
     sync::{OwnedSemaphorePermit, mpsc, oneshot, watch},
@@ -17,11 +17,15 @@ use tokio::{
 };
 
 use crate::{
-    Address, Dialect, EVERYTHING, Now, ObserverError, Read, Reader, detect,
+    Address, Dialect, EVERYTHING, Now, ObserverError, Read, Reader,
+    depths::Depths,
+    detect,
     gaps::{Gaps, Lapse},
+    picture,
     reader::NOTHING,
     rune,
     speaker::Speaker,
+    stuck,
     tap::{self, Arrived, Counters, Hearing, Tap, Wishes},
     trouble,
     walk::Walk,
@@ -81,7 +85,7 @@ impl Observer {
         let (inbox, arriving) = tap::inbox();
         let (sightings, seen) = mpsc::channel(WAITING);
         let (asks, asked) = mpsc::channel(WAITING);
-        let view = watch::Sender::new(Arc::new(empty(&address, now())));
+        let view = watch::Sender::new(Arc::new(picture::empty(&address, now())));
         let mut tasks = JoinSet::new();
         let told = address.connection.dialect;
         let speaker = told.map(|dialect| Speaker::of(dialect, &address.connection));
@@ -101,6 +105,7 @@ impl Observer {
             redis: address.redis,
             now,
             offset: 0,
+            read_at: None,
             reader: None,
             dialling: None,
             redis_problem: None,
@@ -112,10 +117,11 @@ impl Observer {
             walk: Walk::default(),
             hearing: hearing.subscribe(),
             counters,
-            queues: BTreeMap::new(),
+            depths: Depths::default(),
             gaps: Gaps::default(),
             listening_since: None,
             findings: Vec::new(),
+            unlisted: BTreeMap::new(),
             find_next: Instant::now(),
             sightings,
             view: view.clone(),
@@ -158,6 +164,8 @@ struct Looker {
     now: Now,
     /// How far the clock of Redis, by which workers go, is from ours.
     offset: Millis,
+    /// When Redis has answered last.
+    read_at: Option<Millis>,
     reader: Option<Reader>,
     /// A connection that is on its way. Nobody waits for it: there is something to hear meanwhile.
     dialling: Option<JoinHandle<Result<Reader, ObserverError>>>,
@@ -170,12 +178,13 @@ struct Looker {
     walk: Walk,
     hearing: watch::Receiver<Hearing>,
     counters: Arc<Counters>,
-    queues: BTreeMap<String, (QueueView, Millis)>,
+    depths: Depths,
     gaps: Gaps,
     /// Since when the broker tells us everything.
     listening_since: Option<Millis>,
     /// What was found wrong last, and when to look again.
     findings: Vec<Finding>,
+    unlisted: BTreeMap<Rule, usize>,
     find_next: Instant,
     sightings: mpsc::Sender<Sighting>,
     view: watch::Sender<Arc<ClusterView>>,
@@ -196,9 +205,9 @@ impl Looker {
         let mut hearing = self.hearing.clone();
         let mut together = Vec::new();
         loop {
+            // Whoever is ready has the same chance: neither a flood nor a Redis that is far away keeps the others waiting.
             tokio::select! {
-                biased;
-                () = tap::is_closed(&mut closed) => return self.leave().await,
+                () = tap::is_closed(&mut closed) => return self.leave(arriving).await,
                 Some(ask) = asked.recv() => self.answer(ask),
                 () = tokio::time::sleep_until(next_look) => {
                     let looked = self.look_once().await;
@@ -209,7 +218,10 @@ impl Looker {
                     next_weigh = Instant::now() + WEIGH_EVERY;
                 }
                 () = tokio::time::sleep_until(next_step) => {
-                    next_step = Instant::now() + self.step().await;
+                    let began = Instant::now();
+                    let rest = self.step().await;
+                    // At least as long as the step has taken: there is more to do than to walk.
+                    next_step = Instant::now() + rest.max(began.elapsed());
                 }
                 _ = views.tick() => {
                     self.tell_gaps().await;
@@ -258,8 +270,11 @@ impl Looker {
 
     async fn look_once(&mut self) -> Result<Looked, ObserverError> {
         let Some(reader) = self.connected().await? else { return Ok(Looked::NotYet) };
+        let asked = (self.now)();
         let (seconds, micros): (Millis, Millis) = reader.ask(Read::Time, NOTHING).await?;
-        self.offset = seconds * 1_000 + micros / 1_000 - (self.now)();
+        let answered = (self.now)();
+        self.offset = picture::ahead(self.offset, seconds * 1_000 + micros / 1_000, asked, answered);
+        self.read_at = Some(answered);
         if self.speaker.is_none() {
             let told = detect::by_keys(&reader, &self.prefix).await?;
             self.recognise(told).await;
@@ -340,8 +355,10 @@ impl Looker {
     async fn hand_over(&mut self, mut events: Vec<Event>, mut room: Option<OwnedSemaphorePermit>) {
         let Some(dialect) = self.speaker.as_ref().map(Speaker::dialect) else { return };
         while !events.is_empty() {
-            let rest = events.split_off(events.len().min(HANDED));
-            let some = std::mem::replace(&mut events, rest);
+            let some = match events.len() <= HANDED {
+                true => std::mem::take(&mut events),
+                false => events.drain(..HANDED).collect(),
+            };
             let _room = if events.is_empty() { room.take() } else { None };
             if self.sightings.send(Sighting { dialect, events: some, _room }).await.is_err() {
                 return;
@@ -371,7 +388,14 @@ impl Looker {
     }
 
     /// The last that is said: what goes by unseen from now on is not ours to tell, what went by until now is.
-    async fn leave(mut self) {
+    async fn leave(mut self, mut arriving: mpsc::Receiver<Arrived>) {
+        arriving.close();
+        let mut together = Vec::new();
+        while arriving.recv_many(&mut together, TOGETHER).await > 0 {
+            if self.hear(together.drain(..)).await.is_err() {
+                return;
+            }
+        }
         self.tell_gaps().await;
         let now = self.moment();
         let over = self.gaps.take_all(now);
@@ -386,6 +410,7 @@ impl Looker {
             return;
         }
         self.findings = self.speaker.as_ref().map(|speaker| speaker.findings(now)).unwrap_or_default();
+        self.unlisted = stuck::list(&mut self.findings);
         self.find_next = began + FIND_EVERY.max(began.elapsed() * FIND_SHARE);
     }
 
@@ -399,7 +424,7 @@ impl Looker {
 
     /// One step of the walk; says when the next one is.
     async fn step(&mut self) -> Duration {
-        let Some(reader) = self.reader.clone() else { return LONGEST_PAUSE };
+        let Some(reader) = self.reader.clone() else { return FIRST_PAUSE };
         match self.walk.step(&reader, &self.prefix).await {
             Ok((keys, rest)) => {
                 self.walk_problem = None;
@@ -408,6 +433,9 @@ impl Looker {
                 }
                 if let Some(speaker) = &mut self.speaker {
                     speaker.found(&keys);
+                    if rest.is_some() {
+                        speaker.found_all();
+                    }
                 }
                 rest.unwrap_or(STEP_EVERY)
             }
@@ -437,27 +465,8 @@ impl Looker {
         if self.speaker.is_none() {
             self.recognise(detect::by_queues(hearing, &self.prefix)).await;
         }
-        let before = std::mem::take(&mut self.queues);
-        for (name, depth) in &hearing.queues {
-            let growth = match before.get(name) {
-                Some((known, at)) if hearing.asked_at > *at => {
-                    let seconds = (hearing.asked_at - at) as f64 / 1_000.0;
-                    let fresh = (depth.messages as f64 - known.messages as f64) / seconds;
-                    // Half of it is what was before, so that one look does not make a trend.
-                    ((known.growth + fresh) / 2.0 * 10.0).round() / 10.0
-                }
-                Some((known, _)) => known.growth,
-                None => 0.0,
-            };
-            let queue = QueueView {
-                name: name.clone(),
-                messages: depth.messages,
-                consumers: depth.consumers,
-                growth,
-            };
-            self.queues.insert(name.clone(), (queue, hearing.asked_at));
-        }
-        let queues: Vec<QueueView> = self.queues.values().map(|(queue, _)| queue.clone()).collect();
+        self.depths.note(hearing);
+        let queues = self.depths.views();
         if let Some(speaker) = &mut self.speaker {
             speaker.queues(&queues, now);
         }
@@ -471,28 +480,38 @@ impl Looker {
         let hearing = self.hearing.borrow().clone();
         // Where Redis is gone it is gone for the walk, too.
         let of_redis = self.redis_problem.clone().or_else(|| self.walk_problem.clone());
-        let troubles: Vec<Problem> = hearing.problem.into_iter().chain(of_redis).collect();
         let speaker = self.speaker.as_ref();
         let before = Arc::clone(&self.view.borrow());
+        let heard_at = if hearing.asked_at > 0 { hearing.asked_at } else { before.since };
+        let queues_as_of = hearing.problem.as_ref().map(|_| heard_at);
+        let redis_as_of = self.redis_problem.as_ref().map(|_| self.read_at.unwrap_or(before.since));
+        let troubles: Vec<Problem> = hearing.problem.into_iter().chain(of_redis).collect();
         let view = ClusterView {
             connection: before.connection.clone(),
             since: before.since,
+            ended: before.ended,
+            ahead: picture::told_ahead(before.ahead, self.offset),
             capabilities: before.capabilities.clone(),
             // Whoever keeps what is seen says so.
             recording: before.recording,
             forgotten: before.forgotten,
             dialect: speaker.map(Speaker::dialect),
             troubles,
-            queues: self.queues.values().map(|(queue, _)| queue.clone()).collect(),
+            queues: self.depths.views(),
+            queues_as_of,
             redis: self.walk.view(),
+            redis_as_of,
             workers: speaker.map(Dialect::workers).unwrap_or_default(),
             findings: self.findings.clone(),
+            unlisted: self.unlisted.clone(),
             heard: self.counters.heard.load(Ordering::Relaxed),
             dropped: dropped + large + speaker.map_or(0, Dialect::unseen),
+            unread: speaker.map_or(0, Dialect::unread),
             redelivered: speaker.map_or(0, Dialect::redelivered),
             dead_letters: speaker.and_then(Dialect::dead_letters),
             gaps: self.gaps.listed(),
             passed_over: speaker.map_or(0, Dialect::passed_over),
+            unreadable: speaker.map_or(0, Dialect::unreadable),
         };
         self.view.send_if_modified(|shown| {
             let changed = **shown != view;
@@ -516,37 +535,4 @@ fn wishes(speaker: Option<&Speaker>, prefix: &str) -> Wishes {
         }
     };
     Wishes { copies, queues: names.iter().map(|name| format!("{prefix}{name}")).collect() }
-}
-
-fn empty(address: &Address, now: Millis) -> ClusterView {
-    ClusterView {
-        connection: address.connection.clone(),
-        dialect: address.connection.dialect,
-        since: now,
-        troubles: Vec::new(),
-        queues: Vec::new(),
-        redis: None,
-        workers: Vec::new(),
-        findings: Vec::new(),
-        heard: 0,
-        dropped: 0,
-        redelivered: 0,
-        dead_letters: None,
-        gaps: Vec::new(),
-        passed_over: 0,
-        forgotten: 0,
-        recording: false,
-        capabilities: capabilities(),
-    }
-}
-
-/// Everything that can be said to a cluster from here.
-fn capabilities() -> Vec<String> {
-    let broker = [
-        "RabbitMQ: one queue of its own (exclusive, bounded, gone when the connection is)",
-        "RabbitMQ: copies of messages into that queue",
-        "RabbitMQ: asks for the depth of queues (passive declare)",
-    ];
-    let commands: Vec<String> = Read::ALL.iter().map(|read| read.words().join(" ")).collect();
-    broker.map(str::to_owned).into_iter().chain([format!("Redis: {}", commands.join(", "))]).collect()
 }

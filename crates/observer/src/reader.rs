@@ -28,6 +28,7 @@ pub enum Read {
     HGet,
     HMGet,
     HLen,
+    HStrLen,
     HKeys,
     HScan,
     SCard,
@@ -39,7 +40,7 @@ pub enum Read {
 }
 
 impl Read {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Time,
         Self::Info,
         Self::Scan,
@@ -50,6 +51,7 @@ impl Read {
         Self::HGet,
         Self::HMGet,
         Self::HLen,
+        Self::HStrLen,
         Self::HKeys,
         Self::HScan,
         Self::SCard,
@@ -73,6 +75,7 @@ impl Read {
             Self::HGet => &["HGET"],
             Self::HMGet => &["HMGET"],
             Self::HLen => &["HLEN"],
+            Self::HStrLen => &["HSTRLEN"],
             Self::HKeys => &["HKEYS"],
             Self::HScan => &["HSCAN"],
             Self::SCard => &["SCARD"],
@@ -100,7 +103,7 @@ impl Read {
             | Self::SCard
             | Self::SMembers
             | Self::ZCard => vec![key],
-            Self::HGet | Self::HMGet | Self::ZScore => vec![key, "none"],
+            Self::HGet | Self::HMGet | Self::HStrLen | Self::ZScore => vec![key, "none"],
             Self::HScan => vec![key, "0"],
             Self::ZRange => vec![key, "0", "0"],
             Self::XRange => vec![key, "-", "+", "COUNT", "1"],

@@ -81,6 +81,10 @@ impl Dialect for Speaker {
         pass!(self, it => it.found(keys));
     }
 
+    fn found_all(&mut self) {
+        pass!(self, it => it.found_all());
+    }
+
     fn queues(&mut self, queues: &[QueueView], now: Millis) {
         pass!(self, it => it.queues(queues, now));
     }
@@ -101,6 +105,10 @@ impl Dialect for Speaker {
         pass!(self, it => it.passed_over())
     }
 
+    fn unreadable(&self) -> u64 {
+        pass!(self, it => it.unreadable())
+    }
+
     fn redelivered(&self) -> u64 {
         pass!(self, it => it.redelivered())
     }
@@ -111,5 +119,9 @@ impl Dialect for Speaker {
 
     fn unseen(&self) -> u64 {
         pass!(self, it => it.unseen())
+    }
+
+    fn unread(&self) -> u64 {
+        pass!(self, it => it.unread())
     }
 }

@@ -101,12 +101,15 @@ fn refused(code: u16, said: &str) -> Problem {
         ),
         LOCKED => unreachable(
             format!("something is in use by another connection: {}", without_code(said)),
-            "attach again",
+            "detach there, or wait until it is gone",
         ),
         PRECONDITION_FAILED => {
             unreachable(format!("RabbitMQ refuses: {}", without_code(said)), "tell us the sentence")
         }
-        _ => unreachable(format!("RabbitMQ has ended the connection: {}", without_code(said)), "try again"),
+        _ => unreachable(
+            format!("RabbitMQ has ended the connection: {}", without_code(said)),
+            "look into the log of the broker if it happens again",
+        ),
     }
 }
 

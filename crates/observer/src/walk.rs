@@ -9,8 +9,8 @@ use crate::{ObserverError, Read, Reader, reader::NOTHING};
 
 /// Keys that Redis looks at in one step.
 const STEP: usize = 100;
-/// Keys of a step that are measured.
-const MEASURED: usize = 4;
+/// Keys of a step that are asked how long they live and how large they are.
+const ASKED: usize = 4;
 /// A round of so few steps is soon taken again: what has just begun is seen in time.
 const SHORT_ROUND: u32 = 20;
 const REST: Duration = Duration::from_secs(60);
@@ -19,6 +19,9 @@ const SHORT_REST: Duration = Duration::from_secs(10);
 const MOST_FAMILIES: usize = 40;
 /// Others may name their keys with any bytes.
 const NOT_TEXT: &str = "(names that are no text)";
+/// What Redis says of the life of a key that has none any more, and of one that has no end.
+const GONE: i64 = -2;
+const FOR_EVER: i64 = -1;
 
 #[derive(Default)]
 pub struct Walk {
@@ -28,8 +31,10 @@ pub struct Walk {
     round: BTreeMap<String, Tally>,
     /// What the last whole round has found.
     found: Option<Vec<KeyFamily>>,
-    version: String,
-    used_bytes: u64,
+    version: Option<String>,
+    used_bytes: Option<u64>,
+    /// We may not ask how the server is doing.
+    is_info_refused: bool,
     /// We may not ask how large a key is.
     is_refused: bool,
 }
@@ -37,9 +42,12 @@ pub struct Walk {
 #[derive(Default)]
 struct Tally {
     keys: u64,
+    /// Those that were asked how long they live, and those of them that live for ever.
+    asked: u64,
+    without_end: u64,
+    /// Those that were asked how large they are, and their bytes.
     measured: u64,
     bytes: u64,
-    without_end: u64,
 }
 
 impl Walk {
@@ -53,7 +61,7 @@ impl Walk {
         let arguments =
             [self.cursor.to_string(), "MATCH".to_owned(), pattern, "COUNT".to_owned(), STEP.to_string()];
         let (cursor, keys): (String, Vec<Vec<u8>>) = reader.ask(Read::Scan, &arguments[..]).await?;
-        let mut measured = 0;
+        let mut asked = 0;
         for key in &keys {
             let name = std::str::from_utf8(key).map_or(NOT_TEXT.to_owned(), |key| family(prefix, key));
             if !self.round.contains_key(&name) && self.round.len() >= MOST_FAMILIES {
@@ -62,11 +70,14 @@ impl Walk {
             let tally = self.round.entry(name).or_default();
             tally.keys += 1;
             // The first of a family, and a few of every step.
-            if !self.is_refused && (tally.measured == 0 || measured < MEASURED) {
-                measured += 1;
-                match tally.measure(reader, key).await {
-                    Err(error) if error.is_refusal() => self.is_refused = true,
-                    done => done?,
+            if tally.asked == 0 || asked < ASKED {
+                asked += 1;
+                tally.ask(reader, key).await?;
+                if !self.is_refused {
+                    match tally.measure(reader, key).await {
+                        Err(error) if error.is_refusal() => self.is_refused = true,
+                        done => done?,
+                    }
                 }
             }
         }
@@ -86,47 +97,64 @@ impl Walk {
     pub async fn weigh(&mut self, reader: &Reader) -> Result<(), ObserverError> {
         let said: String = match reader.ask(Read::Info, NOTHING).await {
             Ok(said) => said,
-            Err(error) if error.is_refusal() => return Ok(()),
+            Err(error) if error.is_refusal() => {
+                self.is_info_refused = true;
+                return Ok(());
+            }
             Err(error) => return Err(error),
         };
         let field = |name: &str| said.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-        self.version = field("redis_version:").unwrap_or_default().to_owned();
-        self.used_bytes = field("used_memory:").and_then(|text| text.parse().ok()).unwrap_or_default();
+        self.is_info_refused = false;
+        self.version = field("redis_version:").map(str::to_owned);
+        self.used_bytes = field("used_memory:").and_then(|text| text.parse().ok());
         Ok(())
     }
 
     /// Absent until the server has said something.
     pub fn view(&self) -> Option<RedisView> {
         let families = self.found.clone().unwrap_or_else(|| told(&self.round));
-        let is_known = self.found.is_some() || !families.is_empty() || !self.version.is_empty();
-        is_known.then(|| RedisView { version: self.version.clone(), used_bytes: self.used_bytes, families })
+        let is_known = self.found.is_some() || !families.is_empty() || self.version.is_some();
+        let refused = [(self.is_info_refused, Read::Info), (self.is_refused, Read::MemoryUsage)];
+        let refused = refused.iter().filter(|(is_refused, _)| *is_refused);
+        is_known.then(|| RedisView {
+            version: self.version.clone(),
+            used_bytes: self.used_bytes,
+            refused: refused.map(|(_, read)| read.words().join(" ")).collect(),
+            families,
+        })
     }
 }
 
 impl Tally {
-    async fn measure(&mut self, reader: &Reader, key: &[u8]) -> Result<(), ObserverError> {
-        // Both are absent where the key has gone since.
-        let bytes: Option<u64> = reader.ask(Read::MemoryUsage, key).await?;
+    /// Whether it would ever go away. Who may not ask how large a key is may ask this.
+    async fn ask(&mut self, reader: &Reader, key: &[u8]) -> Result<(), ObserverError> {
         let life: i64 = reader.ask(Read::Ttl, key).await?;
-        if let Some(bytes) = bytes {
-            self.measured += 1;
-            self.bytes += bytes;
-            self.without_end += u64::from(life == -1);
+        if life != GONE {
+            self.asked += 1;
+            self.without_end += u64::from(life == FOR_EVER);
         }
+        Ok(())
+    }
+
+    async fn measure(&mut self, reader: &Reader, key: &[u8]) -> Result<(), ObserverError> {
+        // Absent where the key has gone since.
+        let bytes: Option<u64> = reader.ask(Read::MemoryUsage, key).await?;
+        self.measured += u64::from(bytes.is_some());
+        self.bytes += bytes.unwrap_or_default();
         Ok(())
     }
 }
 
 fn told(round: &BTreeMap<String, Tally>) -> Vec<KeyFamily> {
-    let each = |total: u64, tally: &Tally| match tally.measured {
-        0 => 0,
-        measured => total * tally.keys / measured,
+    let each = |total: u64, of: u64, tally: &Tally| match of {
+        0 => None,
+        of => Some(total * tally.keys / of),
     };
     let family = |(pattern, tally): (&String, &Tally)| KeyFamily {
         pattern: pattern.clone(),
         keys: tally.keys,
-        bytes: each(tally.bytes, tally),
-        without_end: each(tally.without_end, tally),
+        bytes: each(tally.bytes, tally.measured, tally),
+        without_end: each(tally.without_end, tally.asked, tally),
     };
     let mut families: Vec<KeyFamily> = round.iter().map(family).collect();
     families.sort_by(|left, right| right.bytes.cmp(&left.bytes).then(left.pattern.cmp(&right.pattern)));

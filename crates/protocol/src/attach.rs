@@ -1,6 +1,8 @@
 //! Looking into a live cluster: how to reach it, what is seen of it as a whole, and what is wrong there. Everything in
 //! here is read; nothing in here can be done to a cluster.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{ExecutionId, LineageKey, Millis, NodeId, Problem};
@@ -74,18 +76,35 @@ pub struct ClusterView {
     /// Absent until something was seen that tells.
     pub dialect: Option<ClusterDialect>,
     pub since: Millis,
+    /// Since when nobody looks any more, although nobody has asked for that: the first trouble says why, and everything
+    /// else is as it was then. Absent while somebody looks.
+    pub ended: Option<Millis>,
+    /// How far the clock of the cluster is ahead of ours, to be added to our time where that is held against moments of
+    /// the cluster. What is too little to be seen is not told.
+    pub ahead: Millis,
     /// What is unreachable at the moment; the observer keeps trying.
     pub troubles: Vec<Problem>,
     pub queues: Vec<QueueView>,
+    /// When RabbitMQ was heard last, where it cannot be heard at the moment.
+    pub queues_as_of: Option<Millis>,
     pub redis: Option<RedisView>,
+    /// When Redis was read last, where it cannot be read at the moment.
+    pub redis_as_of: Option<Millis>,
     pub workers: Vec<WorkerView>,
     /// The most urgent first.
     pub findings: Vec<Finding>,
+    /// Of a rule that finds very much: how many more it has found than are listed.
+    #[serde(default)]
+    #[ts(type = "{ [key in Rule]?: number }")]
+    pub unlisted: BTreeMap<Rule, usize>,
     /// Copies of messages that were seen, and those that were dropped because this machine was too slow.
     #[ts(type = "number")]
     pub heard: u64,
     #[ts(type = "number")]
     pub dropped: u64,
+    /// Messages that have come and could not be read.
+    #[ts(type = "number")]
+    pub unread: u64,
     /// Starts of what had begun before: its message, or one that led to it, was delivered again.
     #[ts(type = "number")]
     pub redelivered: u64,
@@ -94,15 +113,55 @@ pub struct ClusterView {
     pub dead_letters: Option<u64>,
     /// When something went by unseen, the latest last.
     pub gaps: Vec<Gap>,
-    /// Executions that are there and not followed, because there are too many.
+    /// Executions that are not followed: there are too many, or they were over too soon.
     #[ts(type = "number")]
     pub passed_over: u64,
+    /// Executions that are there and cannot be read.
+    #[ts(type = "number")]
+    pub unreadable: u64,
     /// Executions that have ended and are no longer kept here: there were many, and nobody records them.
     #[ts(type = "number")]
     pub forgotten: u64,
     pub recording: bool,
     /// Everything that this attachment is able to say to the cluster.
     pub capabilities: Vec<String>,
+}
+
+impl ClusterView {
+    /// Of a cluster of which nothing is known yet.
+    pub fn new(connection: ClusterConnection, since: Millis) -> Self {
+        Self {
+            dialect: connection.dialect,
+            connection,
+            since,
+            ended: None,
+            ahead: 0,
+            troubles: Vec::new(),
+            queues: Vec::new(),
+            queues_as_of: None,
+            redis: None,
+            redis_as_of: None,
+            workers: Vec::new(),
+            findings: Vec::new(),
+            unlisted: BTreeMap::new(),
+            heard: 0,
+            dropped: 0,
+            unread: 0,
+            redelivered: 0,
+            dead_letters: None,
+            gaps: Vec::new(),
+            passed_over: 0,
+            unreadable: 0,
+            forgotten: 0,
+            recording: false,
+            capabilities: Vec::new(),
+        }
+    }
+
+    /// How much was found wrong, listed or not.
+    pub fn found(&self) -> usize {
+        self.findings.len() + self.unlisted.values().sum::<usize>()
+    }
 }
 
 /// A time in which something went by unseen.
@@ -133,9 +192,12 @@ pub struct QueueView {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 #[ts(export_to = "protocol.ts")]
 pub struct RedisView {
-    pub version: String,
-    #[ts(type = "number")]
-    pub used_bytes: u64,
+    /// Absent until it was told.
+    pub version: Option<String>,
+    #[ts(type = "number | null")]
+    pub used_bytes: Option<u64>,
+    /// Questions that this user may not ask, such as `INFO`.
+    pub refused: Vec<String>,
     pub families: Vec<KeyFamily>,
 }
 
@@ -146,12 +208,12 @@ pub struct KeyFamily {
     pub pattern: String,
     #[ts(type = "number")]
     pub keys: u64,
-    /// Measured on some of them and told for all.
-    #[ts(type = "number")]
-    pub bytes: u64,
-    /// Keys that would never go away by themselves.
-    #[ts(type = "number")]
-    pub without_end: u64,
+    /// Measured on some of them and told for all; absent where none was.
+    #[ts(type = "number | null")]
+    pub bytes: Option<u64>,
+    /// Keys that would never go away by themselves; absent where none was asked for it.
+    #[ts(type = "number | null")]
+    pub without_end: Option<u64>,
 }
 
 /// A worker as far as it can be told from outside.
@@ -236,6 +298,9 @@ pub struct Observed {
     pub gaps: Vec<Gap>,
 }
 
+/// Why nothing more is known of an execution that nobody follows any longer.
+const LEFT: &str = "nobody looked any more";
+
 /// Gaps of one execution that are told apart; more are taken together with the last.
 const MOST_GAPS: usize = 20;
 /// Gaps of the same kind that follow each other so closely are one.
@@ -253,6 +318,25 @@ impl Observed {
             Some(last) if is_full || last.goes_on_with(gap) => last.extend(gap),
             Some(_) | None => self.gaps.push(gap.clone()),
         }
+    }
+
+    /// Nobody looks any more. Says whether that was not known before.
+    pub fn leave(&mut self, at: Millis) -> bool {
+        let is_new = !self.is_left();
+        if is_new {
+            self.miss(&Gap { from: at, until: None, dropped: 0, why: LEFT.to_owned() });
+        }
+        is_new
+    }
+
+    /// Somebody looks again, and reads what happened meanwhile. Says whether nobody did.
+    pub fn look_again(&mut self) -> bool {
+        self.gaps.pop_if(|last| last.until.is_none() && last.why == LEFT).is_some()
+    }
+
+    /// What happens to it now is not seen.
+    pub fn is_left(&self) -> bool {
+        self.gaps.last().is_some_and(|last| last.until.is_none())
     }
 }
 
@@ -289,5 +373,16 @@ mod tests {
         }
         assert_eq!(observed.gaps.len(), MOST_GAPS);
         assert_eq!(observed.gaps.iter().map(|gap| gap.dropped).sum::<u64>(), 7 + 99, "none is lost count of");
+    }
+
+    #[test]
+    fn who_leaves_says_so_once_and_may_come_back() {
+        let mut observed = Observed::new("shop", ClusterDialect::Runeglass, false);
+        assert!(!observed.look_again(), "nobody has left");
+        assert!(observed.leave(1_000) && !observed.leave(2_000));
+        assert_eq!((observed.gaps[0].from, observed.gaps[0].until), (1_000, None));
+        assert!(observed.look_again() && observed.gaps.is_empty() && !observed.is_left());
+        observed.miss(&gap(0, 5_000, 3));
+        assert!(!observed.look_again(), "what was missed stays missed");
     }
 }

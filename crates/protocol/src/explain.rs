@@ -72,6 +72,8 @@ pub enum MissingAt {
     },
     /// Nothing of it is under way any more.
     Lost,
+    /// Nothing of it is known to be under way, and not everything of the execution was heard.
+    Unseen,
 }
 
 /// One firing on the way that took longest. Whatever is not on this way could take longer and nobody would notice.

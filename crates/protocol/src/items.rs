@@ -102,7 +102,7 @@ pub struct ItemDetail {
     pub error: Option<NodeError>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
 #[ts(export_to = "protocol.ts")]
 pub struct ItemNode {
     pub state: NodeState,
@@ -110,4 +110,8 @@ pub struct ItemNode {
     pub retrying: bool,
     /// When its timer is due.
     pub due: Option<Millis>,
+    /// Whoever came first, where a race has been won for this item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional = nullable)]
+    pub first: Option<NodeId>,
 }

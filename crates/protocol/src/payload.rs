@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, OnceLock},
+    sync::{Arc, LazyLock, OnceLock},
 };
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -38,8 +38,10 @@ impl Payload {
         Ok(Self::from_raw(RawValue::from_string(text)?))
     }
 
+    /// There is only one.
     pub fn null() -> Self {
-        Self::new(Value::Null)
+        static NULL: LazyLock<Payload> = LazyLock::new(|| Payload::new(Value::Null));
+        NULL.clone()
     }
 
     pub fn text(&self) -> &str {

@@ -256,6 +256,14 @@ pub struct Snapshot {
     pub workflows: Vec<WorkflowEntry>,
     /// Newest first.
     pub executions: Vec<ExecutionSummary>,
+    /// Executions that are kept and not among these: of very many, those that ended longest ago.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[ts(optional, as = "Option<usize>")]
+    pub unlisted: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Where the executions of a host run, and so what can be done about them.

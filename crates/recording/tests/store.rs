@@ -6,7 +6,7 @@ mod chain;
 
 use std::os::unix::fs::PermissionsExt;
 
-use protocol::{Event, ExecutionPhase, Note, Search};
+use protocol::{ClusterDialect, Event, ExecutionPhase, ExecutionSummary, Fact, Gap, Note, Observed, Search};
 use runeglass_recording::{Access, Ledger, Store, StoreError, node_detail};
 use serde_json::json;
 
@@ -35,6 +35,22 @@ async fn events_come_back_as_they_went_in() {
     assert!(store.events(&"nobody".into()).await.unwrap().is_empty());
     let mode = std::fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600, "recordings are for their owner");
+}
+
+#[tokio::test]
+async fn what_has_not_ended_is_not_left_out_for_what_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("store.db"), Access::Write).await.unwrap();
+    for at in 0..6 {
+        let events = execution(&format!("x{at}"), 2, &json!(1));
+        // The second one hangs.
+        let until = if at == 1 { events.len() - 1 } else { events.len() };
+        store.append(&events[..until]).await.unwrap();
+    }
+    let (listed, total) = store.foremost(3).await.unwrap();
+    let ids: Vec<&str> = listed.iter().map(|summary| summary.execution_id.as_str()).collect();
+    assert_eq!((ids, total), (vec!["x5", "x4", "x1"], 6));
+    assert_eq!(store.foremost(10).await.unwrap().0.len(), 6);
 }
 
 #[tokio::test]
@@ -69,14 +85,50 @@ async fn what_was_seen_is_kept_or_goes_without_being_named() {
     assert_eq!(store.remove_passing().await.unwrap(), ["a".into()]);
     assert_eq!(ids(&store).await, ["ours", "b", "c"], "what was to be kept stays");
     // What was kept before is none of those who look now.
-    store.mark_observed(&["c".into()], true).await.unwrap();
-    store.keep_observed(false).await.unwrap();
-    store.keep_observed(true).await.unwrap();
-    assert!(store.remove_passing().await.unwrap().is_empty());
-    store.mark_observed(&["c".into()], true).await.unwrap();
-    store.keep_observed(false).await.unwrap();
+    store.mark_observed(&["c".into()], false).await.unwrap();
+    store.keep_observed().await.unwrap();
+    assert!(store.remove_passing().await.unwrap().is_empty(), "whoever begins to record keeps all of it");
+    store.mark_observed(&["c".into()], false).await.unwrap();
     assert_eq!(store.remove_passing().await.unwrap(), ["c".into()]);
     assert_eq!(ids(&store).await, ["ours", "b"]);
+}
+
+#[tokio::test]
+async fn what_nobody_looks_at_any_more_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("store.db"), Access::Write).await.unwrap();
+    let seen = |id: &str| {
+        let mut events = execution(id, 2, &json!(1));
+        if let Fact::ExecutionStarted(started) = &mut events[0].fact {
+            started.observed = Some(Observed::new("shop", ClusterDialect::Runeglass, false));
+        }
+        events
+    };
+    let under_way = seen("runs");
+    let under_way = &under_way[..under_way.len() - 1];
+    store.append(&execution("ours", 2, &json!(1))[..2]).await.unwrap();
+    store.append(&seen("ended")).await.unwrap();
+    store.append(under_way).await.unwrap();
+    let gaps = async || -> Vec<(String, Vec<Gap>)> {
+        let listed = store.executions(10).await.unwrap();
+        let of = |summary: &ExecutionSummary| summary.observed.clone().map(|observed| observed.gaps);
+        let told = listed.iter().map(|summary| (summary.execution_id.to_string(), of(summary)));
+        told.filter_map(|(id, gaps)| Some((id, gaps.filter(|gaps| !gaps.is_empty())?))).collect()
+    };
+    store.leave_observed(Some(70_000)).await.unwrap();
+    let left = gaps().await;
+    assert_eq!((left.len(), left[0].0.as_str()), (1, "runs"), "{left:?}");
+    assert_eq!((left[0].1[0].from, left[0].1[0].until), (70_000, None));
+    store.leave_observed(Some(90_000)).await.unwrap();
+    assert_eq!(gaps().await, left, "it is left once");
+    // Who goes on with the log finds it as it was.
+    let standing = store.standing(&"runs".into()).await.unwrap().unwrap();
+    assert_eq!(standing.last, under_way.len() as u64);
+    store.look_again(&"runs".into()).await.unwrap();
+    assert_eq!(gaps().await, []);
+    // Where nobody could say when, it was with the last that is recorded.
+    store.leave_observed(None).await.unwrap();
+    assert_eq!(gaps().await[0].1[0].from, under_way.last().unwrap().at);
 }
 
 #[tokio::test]
@@ -103,7 +155,6 @@ async fn what_somebody_wrote_a_note_to_does_not_go_with_those_who_look() {
     assert_eq!(store.remove_passing().await.unwrap(), ["bare".into()]);
     assert_eq!(store.notes(&"noted".into()).await.unwrap().len(), 1);
     // From now on it is a recording like any other.
-    store.keep_observed(false).await.unwrap();
     assert!(store.remove_passing().await.unwrap().is_empty());
     assert_eq!(store.executions(10).await.unwrap().len(), 3);
 }

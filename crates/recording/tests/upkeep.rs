@@ -212,3 +212,23 @@ async fn compacting_packs_what_was_written_before() {
     let (text, packed, count) = (row.get::<i64, _>(0), row.get::<i64, _>(1), row.get::<i64, _>(2));
     assert!(text == 0 && packed < 1_500 && count == 2, "{text} bytes of text, {packed} packed, in {count}");
 }
+
+#[tokio::test]
+async fn what_is_erased_is_in_no_file_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let store = Store::open(&path, Access::Write).await.unwrap();
+    store.append(&execution("told", 20, &json!({"key": "sesame"}))).await.unwrap();
+    store.append(&execution("large", 2, &json!({"key": "sesame", "text": "x".repeat(5_000)}))).await.unwrap();
+    store.append(&execution("stays", 20, &json!({"key": "hidden"}))).await.unwrap();
+    let holds = |word: &str| {
+        let files = std::fs::read_dir(folder.path()).unwrap();
+        let bytes = files.flat_map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect::<Vec<u8>>();
+        bytes.windows(word.len()).any(|part| part == word.as_bytes())
+    };
+    assert!(holds("sesame"));
+    store.erase(&["told".into(), "large".into()]).await.unwrap();
+    assert!(!holds("sesame"));
+    assert!(holds("hidden"));
+    assert_eq!(store.events(&"stays".into()).await.unwrap().len(), execution("stays", 20, &json!(1)).len());
+}

@@ -47,6 +47,10 @@ impl Keep {
         let store = Arc::new(store.hiding(redaction));
         // Seen on a cluster by a session that ended without detaching, and not to be kept.
         store.remove_passing().await.map_err(|error| problem::from_store(&error))?;
+        // A full disk is no reason not to show what is there.
+        if let Err(error) = store.leave_observed(None).await {
+            tracing::warn!(%error, "what was seen last of a cluster looks as if it went on");
+        }
         Ok(Kept { store, connections, temporary })
     }
 }

@@ -110,7 +110,7 @@ impl Options {
 
 /// Messages in hand at once.
 const WORKERS: usize = 256;
-/// Executions listed at the start.
+/// Executions listed at the start; those that have not ended first.
 const LISTED: u32 = 200;
 
 pub struct Session {
@@ -264,7 +264,11 @@ impl Session {
             }
             Request::Waits => {
                 let seen = self.observed_timers().await;
-                Ok(Response::Waits(Box::new(self.live.waits(self.engine.queue_depth(), seen))))
+                Ok(Response::Waits(Box::new(self.live.waits(
+                    self.runs_on(),
+                    self.engine.queue_depth(),
+                    seen,
+                ))))
             }
             Request::Timeline { execution_id } => {
                 let timeline = self.insights.ask(&execution_id, None, recording::Insight::timeline).await?;
@@ -405,7 +409,8 @@ impl Session {
     }
 
     async fn snapshot(&self) -> Result<Snapshot, Problem> {
-        let mut executions = self.store.executions(LISTED).await.map_err(|error| from_store(&error))?;
+        let (mut executions, total) =
+            self.store.foremost(LISTED).await.map_err(|error| from_store(&error))?;
         self.live.complete(&mut executions);
         Ok(Snapshot {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -413,6 +418,7 @@ impl Session {
             keeps_nothing: self.temporary.is_some(),
             folder: self.library.as_ref().map_or_else(String::new, |library| library.shown()),
             workflows: self.library.as_ref().map_or_else(Vec::new, |library| library.entries()),
+            unlisted: total - executions.len(),
             executions,
         })
     }
@@ -443,7 +449,13 @@ impl Session {
         if let Some(view) = self.live.view(id) {
             return Ok(view);
         }
-        look::view_at(&self.store, id, u64::MAX).await
+        let mut view = look::view_at(&self.store, id, u64::MAX).await?;
+        if let Some(observed) = &mut view.summary.observed {
+            // That nobody looks any more is no event: the list has it.
+            let standing = self.store.standing(id).await.map_err(|error| from_store(&error))?;
+            *observed = standing.and_then(|standing| standing.observed).unwrap_or_else(|| observed.clone());
+        }
+        Ok(view)
     }
 
     async fn node_detail(

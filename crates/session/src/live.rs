@@ -9,8 +9,8 @@ use std::{
 
 use embedded::{Embedded, EmbeddedError, Lost};
 use protocol::{
-    ClusterView, Event, ExecutionId, ExecutionSummary, ExecutionView, Gap, Problem, ProblemCode,
-    TimerPurpose, TimerView, Update, ViewPatch, WaitBoard, WorkflowEntry,
+    ClusterView, Event, ExecutionId, ExecutionSummary, ExecutionView, Gap, Problem, ProblemCode, RunsOn,
+    TimerKeeper, TimerPurpose, TimerView, Update, ViewPatch, WaitBoard, WorkflowEntry,
 };
 use recording::{TimerFold, ViewFold};
 use runtime::{Gate, LineError, Workshop};
@@ -114,12 +114,16 @@ impl Live {
 
     /// Everything that waits for a moment, the first due first. What was seen on a cluster says more about a timer than
     /// the events that tell of it.
-    pub fn waits(&self, queued: usize, seen: Vec<TimerView>) -> WaitBoard {
+    pub fn waits(&self, runs_on: RunsOn, queued: usize, seen: Vec<TimerView>) -> WaitBoard {
         let (mut timers, working) = {
             let state = self.lock();
             let timers: Vec<TimerView> = state.timers.values().flat_map(TimerFold::timers).collect();
             (timers, state.trouble.is_none())
         };
+        // The events of a cluster that is kept here look like our own, and its timers are not.
+        if runs_on == RunsOn::Cluster {
+            timers.iter_mut().for_each(|timer| timer.keeper = TimerKeeper::Cluster);
+        }
         let place =
             |timer: &TimerView| (timer.execution_id.clone(), timer.node_id.clone(), timer.key.clone());
         let known: HashSet<_> = seen.iter().map(place).collect();
@@ -356,13 +360,35 @@ mod tests {
         live.report_of_cluster(Problem::new(ProblemCode::StoreFull, "the cluster", "make room"));
         assert_eq!(hears.outbox.take(), [trouble("the cluster")]);
         assert_eq!(told_to_the_next(), [trouble("the cluster")]);
-        assert!(live.waits(0, Vec::new()).working, "the work here goes on");
+        assert!(live.waits(RunsOn::Here, 0, Vec::new()).working, "the work here goes on");
         live.forget_observed();
         assert_eq!(told_to_the_next(), []);
         // What is wrong here is not over with that.
         live.report(Problem::new(ProblemCode::StoreFull, "here", "make room"));
         live.forget_observed();
         assert_eq!(told_to_the_next(), [trouble("here")]);
-        assert!(!live.waits(0, Vec::new()).working);
+        assert!(!live.waits(RunsOn::Here, 0, Vec::new()).working);
+    }
+
+    #[tokio::test]
+    async fn timers_of_a_cluster_that_is_kept_here_are_the_clusters() {
+        let (keep, clock, reach) = (Keep::Nowhere, Clock::system(), Reach::default());
+        let options = Options { keep, folder: None, clock, recover: false, reach };
+        let session = Session::open(options).await.unwrap();
+        let text = r#"{"nodes": [{"id": "t", "type": "trigger", "parameters": {}},
+            {"id": "w", "type": "wait", "parameters": {"mode": "interval", "amount": 1, "unit": "days"}}],
+            "edges": [{"id": "e", "src": "t", "dst": "w"}]}"#;
+        let plan = crate::runnable(engine::load(text.as_bytes(), &engine::Limits::default()), "it").unwrap();
+        let mut hears = session.subscribe();
+        session.start(plan, "rests", None, None).await.unwrap();
+        let live = &session.live;
+        while live.waits(RunsOn::Here, 0, Vec::new()).total == 0 {
+            hears.next().await;
+        }
+        let keepers = |runs_on| -> Vec<TimerKeeper> {
+            live.waits(runs_on, 0, Vec::new()).timers.iter().map(|timer| timer.keeper).collect()
+        };
+        assert_eq!(keepers(RunsOn::Here), [TimerKeeper::Here]);
+        assert_eq!(keepers(RunsOn::Cluster), [TimerKeeper::Cluster]);
     }
 }

@@ -26,7 +26,8 @@ fn check(trial: &Trial, seed: u64) -> Result<Tally, Failure> {
         0 => trial.check_orders().and_then(|()| trial.check_prefixes(&outcome.events)),
         _ => Ok(()),
     };
-    outcome.verdict.and_then(|tally| closer().map(|()| tally))
+    let looked_on = || trial.check_looking_on(&outcome.events);
+    outcome.verdict.and_then(|tally| looked_on().and_then(|()| closer()).map(|()| tally))
 }
 
 /// Makes the case small, writes it down and says where.

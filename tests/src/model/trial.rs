@@ -120,4 +120,20 @@ impl Trial {
         }
         Ok(())
     }
+    /// Whoever only looks on keeps less, and hears the same of every fact.
+    pub fn check_looking_on(&self, events: &[Event]) -> Result<(), Failure> {
+        let Ok(plan) = &self.case.plan else { return Ok(()) };
+        let mut ledger = Ledger::new("storm".into(), Arc::clone(plan)).looking_on();
+        for event in events {
+            let heard = ledger
+                .apply(event)
+                .map_err(|error| Failure { kind: Kind::Fold, detail: error.to_string() })?;
+            let mut told = event.fact.clone();
+            told.note(heard);
+            if told != event.fact {
+                return fail(Kind::Fold, format!("whoever looks on hears {told:?} in place of {event:?}"));
+            }
+        }
+        Ok(())
+    }
 }

@@ -29,7 +29,17 @@ impl Kept {
         Live::write_to(&mut self.write, keys).await;
     }
 
+    /// Shows somebody all keys, as a walk does.
+    pub async fn walk(&self, rune: &mut Rune) {
+        let mut ask = self.write.clone();
+        let keys: Vec<String> = redis::cmd("KEYS").arg("*").query_async(&mut ask).await.expect("keys");
+        rune.found(&keys);
+        rune.found_all();
+    }
+
+    /// Looks, with all keys known that there are.
     pub async fn look(&self, rune: &mut Rune, now: i64) -> Vec<Event> {
+        self.walk(rune).await;
         rune.look(&self.reader, now).await.expect("it looks").events
     }
 }

@@ -1,15 +1,19 @@
 /** A private RabbitMQ and Redis for one file of tests, and who works on them. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type Server, type Socket, connect, createServer } from 'node:net';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type Server as Listening, type Socket, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { eventually } from './eventually';
 import { binary } from './place';
 import { Process } from './process';
 import { type Stage, byId } from './stage';
 
 const SERVERS = resolve(import.meta.dirname, '../../../.make/with-servers');
 const LIFE_SECONDS = 900;
+const SERVER_LIMIT_MILLIS = 60_000;
+
+export type Server = 'RabbitMQ' | 'Redis';
 
 export class Cluster {
   readonly runeglass = binary('RUNEGLASS_BIN', '../target/debug/runeglass');
@@ -18,19 +22,22 @@ export class Cluster {
   /** For what is written in passing; gone with the cluster. */
   readonly folder = mkdtempSync(join(tmpdir(), 'runeglass-cluster-'));
   private readonly servers: Process;
+  /** Where the servers live, and what starts them. */
+  private readonly home: string;
   private readonly others = new Set<Process>();
 
-  private constructor(servers: Process, amqp: string, redis: string) {
+  private constructor(servers: Process, home: string, amqp: string, redis: string) {
     this.servers = servers;
+    this.home = home;
     this.amqp = amqp;
     this.redis = redis;
   }
 
   static async start(): Promise<Cluster> {
-    const servers = new Process(SERVERS, ['bash', '-c', `echo "at $RUNEGLASS_AMQP and $RUNEGLASS_REDIS"; exec sleep ${LIFE_SECONDS}`]);
-    const said = await servers.says(/(at amqp:\S+ and \S+)/, 60_000);
-    const [, amqp = '', redis = ''] = /at (\S+) and (\S+)/.exec(said) ?? [];
-    return new Cluster(servers, amqp, redis);
+    const servers = new Process(SERVERS, ['bash', '-c', `echo "at $RUNEGLASS_AMQP and $RUNEGLASS_REDIS in $RUNEGLASS_SERVERS"; exec sleep ${LIFE_SECONDS}`]);
+    const said = await servers.says(/(at amqp:\S+ and \S+ in \S+)/, SERVER_LIMIT_MILLIS);
+    const [, amqp = '', redis = '', home = ''] = /at (\S+) and (\S+) in (\S+)/.exec(said) ?? [];
+    return new Cluster(servers, home, amqp, redis);
   }
 
   get addresses(): string[] {
@@ -71,6 +78,32 @@ export class Cluster {
     await stage.shown(byId('live-banner'), 30_000);
   }
 
+  /** Ends a server of the cluster, by the id of its process that it has written down. */
+  async stop(server: Server): Promise<void> {
+    const written = join(this.home, `${server}.pid`);
+    process.kill(Number(readFileSync(written, 'utf8').trim()), 'SIGTERM');
+    await eventually(`${server} to be gone`, SERVER_LIMIT_MILLIS, async () => ((await this.answers(server)) ? null : true), () => this.servers.output);
+    rmSync(written, { force: true });
+  }
+
+  /** … and starts it again, with what it has kept. */
+  async restart(server: Server): Promise<void> {
+    this.others.add(new Process(join(this.home, `start-${server}`), []));
+    await eventually(`${server} to be back`, SERVER_LIMIT_MILLIS, async () => ((await this.answers(server)) ? true : null), () => this.servers.output);
+  }
+
+  private answers(server: Server): Promise<boolean> {
+    const port = Number(new URL(server === 'RabbitMQ' ? this.amqp : this.redis).port);
+    return new Promise((done) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('connect', () => {
+        socket.destroy();
+        done(true);
+      });
+      socket.on('error', () => done(false));
+    });
+  }
+
   async end(): Promise<void> {
     await Promise.all([...this.others].map((each) => each.end()));
     await this.servers.end();
@@ -81,11 +114,11 @@ export class Cluster {
 /** A way to a server of this machine that can be cut. */
 export class Way {
   readonly port: number;
-  private readonly server: Server;
+  private readonly server: Listening;
   private readonly sockets: Set<Socket>;
   private open = true;
 
-  private constructor(server: Server, sockets: Set<Socket>, port: number) {
+  private constructor(server: Listening, sockets: Set<Socket>, port: number) {
     this.server = server;
     this.sockets = sockets;
     this.port = port;

@@ -28,7 +28,7 @@ export class DesktopStage {
     const display = await screen.says(/^(\d+)$/m);
     const port = await freePort();
     const driver = startDriver(port, display, place);
-    await eventually('WebKitWebDriver to answer', 10_000, () => isUp(port), () => driver.output);
+    await eventually('WebKitWebDriver to answer', 30_000, () => isUp(port), () => driver.output);
     return new DesktopStage(place, screen, driver, `http://127.0.0.1:${port}`);
   }
 
@@ -55,7 +55,7 @@ export class DesktopStage {
     this.place.remove();
   }
 
-  soon<T>(what: string, look: () => Promise<T | null>, limitMillis = 10_000): Promise<T> {
+  soon<T>(what: string, look: () => Promise<T | null>, limitMillis = 20_000): Promise<T> {
     return eventually(what, limitMillis, look, () => this.situation());
   }
 

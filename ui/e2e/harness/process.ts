@@ -57,6 +57,11 @@ export class Process {
     this.signal('SIGKILL');
   }
 
+  /** Without a word to anybody. */
+  crash(): void {
+    this.signal('SIGKILL');
+  }
+
   private signal(name: NodeJS.Signals): void {
     const { pid } = this.child;
     if (pid === undefined) return;

@@ -27,6 +27,15 @@ export function picturesWanted(): boolean {
   return process.env.RUNEGLASS_SHOTS !== undefined;
 }
 
+const USUAL_LOOK = { colorScheme: 'light', contrast: 'no-preference', forcedColors: 'none' } as const;
+/** As the system can ask for: the last one takes all colours but its own away. */
+const LOOKS = {
+  light: {},
+  dark: { colorScheme: 'dark' },
+  contrast: { contrast: 'more' },
+  forced: { colorScheme: 'dark', forcedColors: 'active' },
+} as const;
+
 /** Where the store lies: a small one is full after a second of work. */
 type Disk = 'usual' | 'small';
 
@@ -43,7 +52,7 @@ export class Stage {
     this.server = server;
     this.browser = browser;
     this.page = page;
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(20_000);
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
       if (message.type() === 'error') this.complaints.push(`${message.text()} ${message.location().url}`);
@@ -66,13 +75,18 @@ export class Stage {
     return stage;
   }
 
+  /** The host is gone from one moment to the next, and the page stays. */
+  crashHost(): void {
+    this.server.crash();
+  }
+
   async close(): Promise<void> {
     await this.browser.close();
     await this.server.end();
     this.place.remove();
   }
 
-  soon<T>(what: string, look: () => Promise<T | null>, limitMillis = 10_000): Promise<T> {
+  soon<T>(what: string, look: () => Promise<T | null>, limitMillis = 20_000): Promise<T> {
     return eventually(what, limitMillis, look, () => this.situation());
   }
 
@@ -117,19 +131,19 @@ export class Stage {
     return this.soon('the execution to end', look, RUN_LIMIT_MILLIS);
   }
 
-  /** The scene in both sizes and both themes. */
+  /** The scene in both sizes, in every look. */
   async shoot(name: string): Promise<void> {
     if (!picturesWanted()) return;
     for (const [width, height] of [[1280, 800], [1920, 1080]] as const) {
       await this.page.setViewportSize({ width, height });
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await this.page.emulateMedia({ colorScheme });
+      for (const [look, media] of Object.entries(LOOKS)) {
+        await this.page.emulateMedia({ ...USUAL_LOOK, ...media });
         await this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-        await this.page.screenshot({ path: this.place.shot(`${name}-${width}-${colorScheme}`) });
+        await this.page.screenshot({ path: this.place.shot(`${name}-${width}-${look}`) });
       }
     }
     await this.page.setViewportSize({ width: 1280, height: 800 });
-    await this.page.emulateMedia({ colorScheme: 'light' });
+    await this.page.emulateMedia(USUAL_LOOK);
   }
 
   /** Frames per second while `act` goes on again and again in the page. */

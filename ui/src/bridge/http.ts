@@ -147,7 +147,7 @@ function unreachable(): Problem {
   return {
     code: 'infrastructure',
     message: 'Runeglass does not answer.',
-    hint: 'Check that `runeglass serve` is still running in its terminal; the page reconnects by itself.',
+    hint: 'Check that “runeglass serve” is still running in its terminal; the page reconnects by itself.',
   };
 }
 
@@ -155,6 +155,6 @@ function unexpected(status: number): Problem {
   return {
     code: 'infrastructure',
     message: `The host answered with status ${status}.`,
-    hint: 'Start `runeglass serve` and open the address it prints.',
+    hint: 'Start “runeglass serve” and open the address it prints.',
   };
 }

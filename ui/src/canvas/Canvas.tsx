@@ -2,13 +2,14 @@
 import { ReactFlowProvider } from '@xyflow/react';
 import { type ReactElement, useMemo, useRef } from 'react';
 import { EmptyState } from '../shared/EmptyState';
-import { shownDefinition, shownEntry } from '../state/selectors';
+import { isLeft, shownDefinition, shownEntry } from '../state/selectors';
 import { useStore } from '../state/store';
 import { Flow } from './Flow';
 import { HighlightChip } from './HighlightChip';
 import { ItemChip } from './ItemChip';
 import { FileNotes } from './FileNotes';
 import { GraphSearch } from './GraphSearch';
+import { LeftChip } from './LeftChip';
 import { PastChip } from './PastChip';
 import { NodeList } from './NodeList';
 import { graphOf } from './graph';
@@ -20,10 +21,10 @@ export function Canvas(): ReactElement {
   const graph = useMemo(() => (definition ? graphOf(definition) : null), [definition]);
   const section = useRef<HTMLElement>(null);
   const layout = useLayout(graph, useWidth(section));
-  const past = useStore((state) => state.past !== null);
+  const look = useStore((state) => (state.past !== null ? 'canvas canvas-past' : isLeft(state) ? 'canvas canvas-left' : 'canvas'));
 
   return (
-    <section ref={section} className={past ? 'canvas canvas-past' : 'canvas'} aria-label="Graph">
+    <section ref={section} className={look} aria-label="Graph">
       {graph && layout && graph.nodes.length > 0 ? (
         <ReactFlowProvider>
           <Flow graph={graph} layout={layout} />
@@ -35,6 +36,7 @@ export function Canvas(): ReactElement {
       <ItemChip />
       <HighlightChip />
       <PastChip />
+      <LeftChip />
       <GraphSearch />
       {definition && <NodeList definition={definition} />}
     </section>

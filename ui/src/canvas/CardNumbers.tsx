@@ -5,8 +5,10 @@ import { Countdown } from '../shared/Countdown';
 import { FiringCounts } from '../shared/FiringCounts';
 import { totalOf } from '../shared/counts';
 import { formatDuration, formatElapsed, formatProgress } from '../shared/format';
+import { LostIcon } from '../shared/LostLabel';
 import { shownState } from '../shared/shownState';
 import { useNow } from '../shared/useNow';
+import type { Lost } from '../state/lostWaits';
 import { followsTheClock } from '../state/selectors';
 import { useStore } from '../state/store';
 import { shownProgress } from './progress';
@@ -28,13 +30,24 @@ export function CardMiddle({ kind, view }: { kind: string; view: NodeView | unde
   );
 }
 
-export function CardNumbers({ view }: { view: NodeView }): ReactElement {
+export function CardNumbers({ view, lost }: { view: NodeView; lost: Lost }): ReactElement {
   // What one waits for can be read from farther away than the rest.
-  const vital = shownProgress(view) !== null || view.state === 'waiting_timer';
+  const vital = shownProgress(view) !== null || view.state === 'waiting_timer' || lost !== '';
   return (
     <span className={`card-numbers numbers${vital ? ' card-vital' : ''}`}>
       {view.attempts > 1 && shownState(view) !== 'retrying' && <span className="card-attempts" title={`${view.attempts} attempts`}>↻ {view.attempts}</span>}
-      <Foremost view={view} />
+      {lost === '' ? <Foremost view={view} /> : <LostCount lost={lost} />}
+    </span>
+  );
+}
+
+/** No countdown beside it: the first moment that was due is one of those that have come to nothing. */
+function LostCount({ lost }: { lost: Lost }): ReactElement | null {
+  if (lost === 'all') return null;
+  return (
+    <span className="card-some-lost state-lost">
+      <LostIcon />
+      {lost} lost
     </span>
   );
 }

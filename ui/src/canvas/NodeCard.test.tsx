@@ -1,7 +1,7 @@
 import { act, fireEvent, render, screen } from '@testing-library/react';
 import { describe, expect, it, vi } from 'vitest';
-import type { NodeState, NodeView } from '../generated/protocol';
-import { NO_COUNTS, WORKFLOW, controlView, diagnostic, held, nodeView, summary, view } from '../testing/fixtures';
+import type { Finding, NodeState, NodeView } from '../generated/protocol';
+import { NO_COUNTS, WORKFLOW, cluster, controlView, diagnostic, held, nodeView, summary, view } from '../testing/fixtures';
 import { useStore } from '../state/store';
 import { Card } from './NodeCard';
 
@@ -119,6 +119,28 @@ describe('Card', () => {
       const ended = view({ summary: summary({ phase: 'halted', ended_at: 2_000 }), nodes: resting(Date.now() + 5_000) });
       act(() => useStore.setState({ open: { type: 'execution', executionId: 'x1', view: ended } }));
       expect(screen.queryByText(/^in /)).toBeNull();
+    });
+  });
+
+  describe('whose wait nobody will end', () => {
+    const lost = (key: string | null): Finding => ({ rule: 'lost_resume', since: 0, execution_id: 'x1', node_id: 'greet', key, sentence: '', evidence: [], advice: '' });
+    const resting = (count: number) => ({ greet: nodeView('waiting_timer', { due: Date.now() - 60_000, counts: { ...NO_COUNTS, waiting: count } }) });
+
+    it('is lost, by word and icon, and not overdue', () => {
+      useStore.setState({ cluster: cluster({ findings: [lost(null)] }) });
+      const card = show(resting(1));
+      expect(screen.getByText('Lost').closest('.state-lost')?.querySelector('svg')).toBeTruthy();
+      expect(card.classList.contains('card-lost')).toBe(true);
+      expect(card.textContent).not.toMatch(/Waiting|overdue/);
+      expect(card.getAttribute('aria-label')).toBe('Greet, edit, lost');
+    });
+
+    it('says how many of those that wait are lost', () => {
+      useStore.setState({ cluster: cluster({ findings: [lost('each=1'), lost('each=2')] }) });
+      const card = show(resting(5));
+      expect(card.querySelector('.card-bottom')?.textContent).toBe('Waiting2 lost');
+      expect(card.classList.contains('card-lost')).toBe(false);
+      expect(card.getAttribute('aria-label')).toBe('Greet, edit, waiting, 2 lost, 5 waiting of 5');
     });
   });
 

@@ -5,9 +5,11 @@ import type { Diagnostic, Node, NodeState } from '../generated/protocol';
 import { totalOf } from '../shared/counts';
 import { HeldLabel } from '../shared/HeldLabel';
 import { Icon, kindIcon } from '../shared/icons';
+import { LOST_WORD, LostLabel } from '../shared/LostLabel';
 import { type ShownState, shownState } from '../shared/shownState';
 import { STATE_WORDS, StateIcon, StateLabel } from '../shared/states';
 import { type NodeMarks, heldHere, nodeMarks } from '../state/controlMarks';
+import { type Lost, lostAt } from '../state/lostWaits';
 import { itemStateAt, nodeViewOf, shownDefinition, wayOf } from '../state/selectors';
 import { type Verdict, verdictAt } from '../state/compare';
 import { highlightOf } from '../state/highlight';
@@ -47,17 +49,18 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<CardNode>): R
 export function Card({ node, title, diagnostics }: CardData): ReactElement {
   const view = useStore((state) => nodeViewOf(state, node.id));
   const state = shownState(view);
-  const { frame, verdict, marks } = useFrame(node, state, view?.state ?? 'idle', view && totalOf(view.counts) > 1 ? ' card-many' : '');
+  const lost = useStore((current) => lostAt(current, node.id));
+  const { frame, verdict, marks } = useFrame(node, state, view?.state ?? 'idle', `${view && totalOf(view.counts) > 1 ? ' card-many' : ''}${lookOf(lost)}`);
   return (
     <div
       {...frame}
-      aria-label={verdict === null ? `${spokenNode(title, node.type, view)}${spokenMarks(marks)}` : `${title}, ${node.type}, ${VERDICT_WORDS[verdict].toLowerCase()}`}
+      aria-label={verdict === null ? `${spokenNode(title, node.type, view, lost)}${spokenMarks(marks)}` : `${title}, ${node.type}, ${VERDICT_WORDS[verdict].toLowerCase()}`}
     >
       <CardTop kind={node.type} title={title} />
       <CardMiddle kind={node.type} view={view} />
       <div className="card-bottom">
-        <CardWord state={state} verdict={verdict} held={heldHere(marks) > 0} />
-        {view && verdict === null && <CardNumbers view={view} />}
+        <CardWord state={state} verdict={verdict} held={heldHere(marks) > 0} lost={lost} />
+        {view && verdict === null && <CardNumbers view={view} lost={lost} />}
       </div>
       {view && <CardBar view={view} />}
       {view && <RetryReason view={view} />}
@@ -68,10 +71,22 @@ export function Card({ node, title, diagnostics }: CardData): ReactElement {
   );
 }
 
+interface WordProps {
+  state: ShownState;
+  verdict: Verdict | null;
+  held: boolean;
+  lost: Lost;
+}
+
 /** One word for how it stands: beside another execution, held, or by itself. */
-function CardWord({ state, verdict, held }: { state: ShownState; verdict: Verdict | null; held: boolean }): ReactElement {
+function CardWord({ state, verdict, held, lost }: WordProps): ReactElement {
   if (verdict !== null) return <VerdictLabel verdict={verdict} />;
-  return held ? <HeldLabel /> : <StateLabel state={state} />;
+  if (held) return <HeldLabel />;
+  return lost === 'all' ? <LostLabel word={LOST_WORD} /> : <StateLabel state={state} />;
+}
+
+function lookOf(lost: Lost): string {
+  return lost === 'all' ? ' card-lost' : '';
 }
 
 /**
@@ -80,9 +95,15 @@ function CardWord({ state, verdict, held }: { state: ShownState; verdict: Verdic
  */
 function Speck({ node, title }: CardData): ReactElement {
   const state = useStore((current) => shownState(nodeViewOf(current, node.id)));
-  const { frame, verdict } = useFrame(node, state, state === 'retrying' ? 'waiting_timer' : state, '');
-  const word = verdict === null ? STATE_WORDS[state] : VERDICT_WORDS[verdict];
+  const lost = useStore((current) => lostAt(current, node.id));
+  const { frame, verdict } = useFrame(node, state, state === 'retrying' ? 'waiting_timer' : state, lookOf(lost));
+  const word = verdict === null ? wordOf(state, lost) : VERDICT_WORDS[verdict];
   return <div {...frame} title={`${title}: ${word.toLowerCase()}`} aria-label={`${title}, ${node.type}, ${word.toLowerCase()}`} />;
+}
+
+function wordOf(state: ShownState, lost: Lost): string {
+  if (lost === 'all') return LOST_WORD;
+  return lost === '' ? STATE_WORDS[state] : `${STATE_WORDS[state]}, ${lost} lost`;
 }
 
 type Frame = HTMLAttributes<HTMLDivElement> & { ref: RefObject<HTMLDivElement | null> };

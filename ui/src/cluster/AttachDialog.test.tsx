@@ -1,4 +1,4 @@
-import { fireEvent, render, screen, waitFor } from '@testing-library/react';
+import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ProblemError } from '../bridge/bridge';
 import type { ClusterConnection } from '../generated/protocol';
@@ -18,6 +18,7 @@ const SHOP: ClusterConnection = { name: 'shop', colour: 'red', amqp: 'amqp://u@h
 
 async function open(saved: ClusterConnection[] = []): Promise<void> {
   vi.mocked(actions.keptConnections).mockResolvedValue(saved);
+  if (!vi.mocked(actions.attachTo).getMockImplementation()) vi.mocked(actions.attachTo).mockResolvedValue(true);
   showAttach(true);
   render(<AttachDialog />);
   await waitFor(() => expect(actions.keptConnections).toHaveBeenCalled());
@@ -44,7 +45,7 @@ describe('AttachDialog', () => {
     fill();
     fireEvent.click(screen.getByTestId('attach-now'));
     await waitFor(() => expect(actions.keepConnection).toHaveBeenCalled());
-    expect(actions.attachTo).toHaveBeenCalledWith({ ...SHOP, colour: 'blue' }, { amqp: 'hunter2' }, false);
+    expect(actions.attachTo).toHaveBeenCalledWith({ ...SHOP, colour: 'blue' }, { amqp: 'hunter2' }, false, expect.any(Function));
     await waitFor(() => expect(useStore.getState().attaching).toBe(false));
   });
 
@@ -80,6 +81,45 @@ describe('AttachDialog', () => {
     await waitFor(() => expect(screen.getByTestId('attach-steps').textContent).toBe('RabbitMQ refuses the password.'));
     expect(actions.keepConnection).not.toHaveBeenCalled();
     expect(useStore.getState().attaching).toBe(true);
+  });
+
+  it('is withdrawn by closing it: nothing is saved, whatever comes of it', async () => {
+    for (const outcome of ['attached', 'refused'] as const) {
+      vi.mocked(actions.attachTo).mockReset();
+      let settle = (): void => undefined;
+      let wanted = (): boolean => true;
+      vi.mocked(actions.attachTo).mockImplementation((_connection, _passwords, _record, stillWanted) => {
+        wanted = stillWanted;
+        return new Promise((resolve, reject) => {
+          settle = () => (outcome === 'attached' ? resolve(stillWanted()) : reject(new Error('refused')));
+        });
+      });
+      await open();
+      fill();
+      fireEvent.click(screen.getByTestId('attach-now'));
+      await waitFor(() => expect(actions.attachTo).toHaveBeenCalled());
+      expect(wanted()).toBe(true);
+      fireEvent.click(screen.getByText('Cancel'));
+      await waitFor(() => expect(useStore.getState().attaching).toBe(false));
+      expect(wanted()).toBe(false);
+      settle();
+      await new Promise((resolve) => setTimeout(resolve));
+      expect(actions.keepConnection).not.toHaveBeenCalled();
+      expect(useStore.getState().toasts).toEqual([]);
+      cleanup();
+    }
+  });
+
+  it('says where a password comes from only where it does', async () => {
+    await open([SHOP]);
+    const secrets = (): string[] => ['RabbitMQ password', 'Redis password'].map((label) => screen.getByLabelText<HTMLInputElement>(label).placeholder);
+    await waitFor(() => expect(secrets()).toEqual(['from the keyring, if kept', 'from the keyring, if kept']));
+    write('RabbitMQ', 'amqp://other@h/%2f');
+    expect(secrets()).toEqual(['none', 'from the keyring, if kept']);
+    write('RabbitMQ', 'amqp://u@H:5672/shop');
+    expect(secrets()[0]).toBe('from the keyring, if kept');
+    write('Name', 'another');
+    expect(secrets()).toEqual(['none', 'none']);
   });
 
   it('leads to the field that is missing', async () => {

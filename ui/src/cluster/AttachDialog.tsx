@@ -19,6 +19,8 @@ export function AttachDialog(): ReactElement | null {
 function OpenDialog(): ReactElement {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
+  /** However it was closed, nothing more is wanted of it. */
+  const withdrawn = useRef(false);
   const [form, setForm] = useState<Form>(NEW_FORM);
   const [chosen, setChosen] = useState<string | null>(null);
   const [saved, setSaved] = useState<ClusterConnection[]>([]);
@@ -77,12 +79,19 @@ function OpenDialog(): ReactElement {
     if (busy || !isComplete()) return;
     setTrial({ type: 'attaching' });
     try {
-      await attachTo(connectionOf(form), passwordsOf(form), form.record);
+      const attached = await attachTo(connectionOf(form), passwordsOf(form), form.record, () => !withdrawn.current);
+      if (!attached) return;
       if (form.remember) await keepConnection(connectionOf(form), passwordsOf(form));
       dialog.current?.close();
     } catch (thrown) {
-      setTrial({ type: 'failed', problem: problemOf(thrown) });
+      // Who has withdrawn does not want to hear of it.
+      if (!withdrawn.current) setTrial({ type: 'failed', problem: problemOf(thrown) });
     }
+  };
+
+  const close = (): void => {
+    withdrawn.current = true;
+    showAttach(false);
   };
 
   const forget = async (name: string): Promise<void> => {
@@ -92,7 +101,7 @@ function OpenDialog(): ReactElement {
   };
 
   return (
-    <dialog ref={dialog} className="attach" aria-labelledby={`${id}-title`} onClose={() => showAttach(false)} data-testid="attach-dialog">
+    <dialog ref={dialog} className="attach" aria-labelledby={`${id}-title`} onClose={close} data-testid="attach-dialog">
       <form className="attach-form" noValidate onSubmit={(event) => void attach(event)}>
         <header className="attach-head">
           <div>
@@ -104,7 +113,7 @@ function OpenDialog(): ReactElement {
         <div className="attach-body">
           <SavedConnections saved={saved} chosen={chosen} onChoose={choose} onForget={(name) => void forget(name)} />
           <div className="attach-fields">
-            <ConnectionForm form={form} known={chosen !== null} onChange={change} />
+            <ConnectionForm form={form} saved={saved.find(({ name }) => name === chosen) ?? null} onChange={change} />
             <Steps trial={trial} />
           </div>
         </div>

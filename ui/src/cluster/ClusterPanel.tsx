@@ -1,10 +1,12 @@
 /** The attached cluster as a whole: what is wrong there first, then what it is made of. */
 import type { ReactElement, ReactNode } from 'react';
-import { asSentence } from '../shared/errorWords';
+import type { ClusterView } from '../generated/protocol';
+import { asSentence, wholeSentence } from '../shared/errorWords';
 import { EmptyState } from '../shared/EmptyState';
 import { plural } from '../shared/format';
 import { gapWords } from '../shared/gapWords';
 import { Icon } from '../shared/icons';
+import { Ahead } from '../shared/useNow';
 import { useStore } from '../state/store';
 import { Deliveries } from './Deliveries';
 import { Findings } from './Findings';
@@ -22,7 +24,16 @@ export function ClusterPanel(): ReactElement {
       </EmptyState>
     );
   }
-  const { capabilities, findings, forgotten, gaps, passed_over, queues, redis, troubles } = cluster;
+  return (
+    <Ahead value={cluster.ahead}>
+      <Parts cluster={cluster} />
+    </Ahead>
+  );
+}
+
+function Parts({ cluster }: { cluster: ClusterView }): ReactElement {
+  const { capabilities, findings, forgotten, gaps, passed_over, queues, queues_as_of } = cluster;
+  const { redis, redis_as_of, troubles, unlisted, unreadable } = cluster;
   return (
     <div role="region" aria-label="Cluster" className="cluster-panel" data-testid="cluster-panel" tabIndex={0}>
       <div className="cluster-columns">
@@ -31,11 +42,11 @@ export function ClusterPanel(): ReactElement {
             <p key={message} className="cluster-trouble" role="status">
               <Icon name="warning" />
               <span>
-                {asSentence(message)}. <span className="cluster-dim">{asSentence(hint)}.</span>
+                {wholeSentence(message)} <span className="cluster-dim">{wholeSentence(hint)}</span>
               </span>
             </p>
           ))}
-          <Findings findings={findings} />
+          <Findings findings={findings} unlisted={unlisted} troubles={troubles} />
           <Part title="Gaps" shown={gaps.length > 0}>
             <ul>
               {gaps.toReversed().map((gap) => (
@@ -45,7 +56,8 @@ export function ClusterPanel(): ReactElement {
               ))}
             </ul>
           </Part>
-          {passed_over > 0 && <p className="cluster-dim cluster-line">{plural(passed_over, 'execution')} there are not followed: there are too many.</p>}
+          {passed_over > 0 && <p className="cluster-dim cluster-line">{plural(passed_over, 'execution')} there are not followed: there are too many, or they were over too soon.</p>}
+          {unreadable > 0 && <p className="cluster-dim cluster-line">{plural(unreadable, 'execution')} there are not followed: what is kept of them cannot be read.</p>}
           {forgotten > 0 && (
             <p className="cluster-dim cluster-line" data-testid="forgotten">
               {plural(forgotten, 'execution')} that had ended {forgotten === 1 ? 'is' : 'are'} no longer kept here, the oldest first. Record keeps all that comes.
@@ -53,10 +65,10 @@ export function ClusterPanel(): ReactElement {
           )}
         </div>
         <div className="cluster-column">
-          <Queues queues={queues} findings={findings} />
+          <Queues queues={queues} findings={findings} asOf={queues_as_of} />
           <Deliveries cluster={cluster} />
           <Workers cluster={cluster} />
-          <RedisMemory redis={redis} />
+          <RedisMemory redis={redis} asOf={redis_as_of} />
           <details className="cluster-part cluster-sheet">
             <summary>Everything this attachment can say to the cluster</summary>
             <ul data-testid="capabilities">

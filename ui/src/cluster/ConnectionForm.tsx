@@ -1,11 +1,12 @@
 import { type ReactElement, type ReactNode, useId } from 'react';
+import type { ClusterConnection } from '../generated/protocol';
 import { CLUSTER_COLOURS, COLOUR_NAMES } from '../shared/clusterColours';
-import { type DialectChoice, type Form, withoutPassword } from './form';
+import { type DialectChoice, type Form, isSameDoor, withoutPassword } from './form';
 
 interface Props {
   form: Form;
-  /** It was saved before: its passwords may be in the keyring. */
-  known: boolean;
+  /** As it was saved before, if it was: its passwords may be in the keyring. */
+  saved: ClusterConnection | null;
   onChange: (more: Partial<Form>) => void;
 }
 
@@ -15,8 +16,9 @@ const DIALECTS: { [K in DialectChoice]: string } = {
   rune: 'Rune services',
 };
 
-export function ConnectionForm({ form, known, onChange }: Props): ReactElement {
-  const secret = known ? 'as kept in the keyring' : 'none';
+export function ConnectionForm({ form, saved, onChange }: Props): ReactElement {
+  const known = saved !== null && saved.name === form.name.trim() ? saved : null;
+  const secret = (of: 'amqp' | 'redis'): string => (known && isSameDoor(known[of], form[of]) ? 'from the keyring, if kept' : 'none');
   return (
     <>
       <div className="attach-pair">
@@ -36,7 +38,7 @@ export function ConnectionForm({ form, known, onChange }: Props): ReactElement {
             if (password !== null) onChange({ amqp: address, amqpPassword: password });
           }}
         />
-        <Secret label="RabbitMQ password" name="amqp-password" value={form.amqpPassword} placeholder={secret} onChange={(amqpPassword) => onChange({ amqpPassword })} />
+        <Secret label="RabbitMQ password" name="amqp-password" value={form.amqpPassword} placeholder={secret('amqp')} onChange={(amqpPassword) => onChange({ amqpPassword })} />
       </div>
       <div className="attach-pair attach-address">
         <Text
@@ -51,7 +53,7 @@ export function ConnectionForm({ form, known, onChange }: Props): ReactElement {
             if (password !== null) onChange({ redis: address, redisPassword: password });
           }}
         />
-        <Secret label="Redis password" name="redis-password" value={form.redisPassword} placeholder={secret} onChange={(redisPassword) => onChange({ redisPassword })} />
+        <Secret label="Redis password" name="redis-password" value={form.redisPassword} placeholder={secret('redis')} onChange={(redisPassword) => onChange({ redisPassword })} />
       </div>
       <div className="attach-pair">
         <Text label="Prefix of queues and keys" name="prefix" value={form.prefix} placeholder="none" mono onChange={(prefix) => onChange({ prefix })} />

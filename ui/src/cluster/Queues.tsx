@@ -2,16 +2,20 @@ import type { ReactElement } from 'react';
 import type { Finding, QueueView } from '../generated/protocol';
 import { formatCount, plural } from '../shared/format';
 import { Icon } from '../shared/icons';
+import { AsOf } from './AsOf';
 import { growthWords, isQuiet } from './words';
 
 /** Those with something in them first; the others are counted, and listed for who wants to know. */
-export function Queues({ queues, findings }: { queues: QueueView[]; findings: Finding[] }): ReactElement {
+export function Queues({ queues, findings, asOf }: { queues: QueueView[]; findings: Finding[]; asOf: number | null }): ReactElement {
   const wrong = new Set(findings.flatMap(({ rule, queue }) => (rule === 'no_consumer' && queue ? [queue] : [])));
   const busy = queues.filter((queue) => !isQuiet(queue));
   const quiet = queues.filter(isQuiet);
   return (
     <section className="cluster-part" aria-label="Queues">
-      <h3>Queues</h3>
+      <h3>
+        Queues
+        {queues.length > 0 && <AsOf at={asOf} />}
+      </h3>
       {queues.length === 0 && <p className="cluster-none">The depths and consumers of the work queues appear here after the first look.</p>}
       {busy.length > 0 && <Listed queues={busy} wrong={wrong} />}
       {quiet.length > 0 && (

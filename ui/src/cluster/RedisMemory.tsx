@@ -2,18 +2,21 @@ import type { ReactElement } from 'react';
 import type { KeyFamily, RedisView } from '../generated/protocol';
 import { formatBytes, formatCount } from '../shared/format';
 import { Icon } from '../shared/icons';
+import { AsOf } from './AsOf';
 
-export function RedisMemory({ redis }: { redis: RedisView | null }): ReactElement {
-  const most = Math.max(1, ...(redis?.families ?? []).map(({ bytes }) => bytes));
+/** The words of the questions, as Redis calls them. */
+const INFO = 'INFO';
+const MEMORY_USAGE = 'MEMORY USAGE';
+
+export function RedisMemory({ redis, asOf }: { redis: RedisView | null; asOf: number | null }): ReactElement {
+  const most = Math.max(1, ...(redis?.families ?? []).map(({ bytes }) => bytes ?? 0));
+  const allowed = !redis?.refused.includes(MEMORY_USAGE);
   return (
     <section className="cluster-part" aria-label="Redis memory">
       <h3>
         Redis memory
-        {redis && (
-          <span className="cluster-dim numbers">
-            {formatBytes(redis.used_bytes)} in use · version {redis.version}
-          </span>
-        )}
+        {redis && <span className="cluster-dim numbers">{wholeWords(redis)}</span>}
+        {redis && <AsOf at={asOf} />}
       </h3>
       {redis && redis.families.length > 0 ? (
         <table className="cluster-table">
@@ -27,7 +30,7 @@ export function RedisMemory({ redis }: { redis: RedisView | null }): ReactElemen
           </thead>
           <tbody>
             {redis.families.map((family) => (
-              <Row key={family.pattern} family={family} most={most} />
+              <Row key={family.pattern} family={family} most={most} allowed={allowed} />
             ))}
           </tbody>
         </table>
@@ -38,7 +41,21 @@ export function RedisMemory({ redis }: { redis: RedisView | null }): ReactElemen
   );
 }
 
-function Row({ family: { pattern, keys, bytes, without_end }, most }: { family: KeyFamily; most: number }): ReactElement {
+function wholeWords({ version, used_bytes, refused }: RedisView): string {
+  if (refused.includes(INFO)) return `how much is in use: this user is not allowed to ask (${INFO})`;
+  const parts = [used_bytes === null ? '' : `${formatBytes(used_bytes)} in use`, version === null ? '' : `version ${version}`];
+  return parts.filter((part) => part !== '').join(' · ');
+}
+
+interface RowProps {
+  family: KeyFamily;
+  most: number;
+  /** To ask how large a key is. */
+  allowed: boolean;
+}
+
+function Row({ family: { pattern, keys, bytes, without_end }, most, allowed }: RowProps): ReactElement {
+  const unknown = <span className="cluster-dim">{allowed ? 'not known' : 'not allowed to ask'}</span>;
   return (
     <tr>
       <th scope="row">
@@ -47,12 +64,14 @@ function Row({ family: { pattern, keys, bytes, without_end }, most }: { family: 
       <td className="numbers">{formatCount(keys)}</td>
       <td className="numbers">
         <span className="cluster-bar" aria-hidden="true">
-          <span style={{ width: `${(bytes / most) * 100}%` }} />
+          <span style={{ width: `${((bytes ?? 0) / most) * 100}%` }} />
         </span>
-        {formatBytes(bytes)}
+        {bytes === null ? unknown : formatBytes(bytes)}
       </td>
       <td className="numbers">
-        {without_end > 0 ? (
+        {without_end === null ? (
+          unknown
+        ) : without_end > 0 ? (
           <span className="cluster-endless" title="These keys never go away by themselves">
             <Icon name="warning" size={12} /> {formatCount(without_end)}
           </span>

@@ -71,6 +71,20 @@ function decoded(password: string): string {
   }
 }
 
+/** Whether a password of a saved connection is asked for at the keyring: the host tells it only to whom it was saved for. */
+export function isSameDoor(one: string, other: string): boolean {
+  const [door, otherDoor] = [doorOf(one), doorOf(other)];
+  return door !== null && door === otherDoor;
+}
+
+const USUAL_PORTS: { [scheme: string]: string } = { 'amqp:': '5672', 'amqps:': '5671' };
+
+function doorOf(address: string): string | null {
+  if (!URL.canParse(address.trim())) return null;
+  const { protocol, username, hostname, port, hash } = new URL(address.trim());
+  return [protocol, decoded(username), hostname.toLowerCase(), port === '' ? (USUAL_PORTS[protocol] ?? '6379') : port, hash].join(' ');
+}
+
 export type Lack = { field: 'name' | 'amqp' | 'redis'; sentence: string };
 
 /** What is missing before anything can be tried. */

@@ -46,6 +46,13 @@ describe('heardWords', () => {
     expect(heardWords(cluster({ dialect: 'rune', heard: 1_234, dropped: 0 }))).toBe('1,234 messages heard');
     expect(heardWords(cluster({ dialect: 'rune', heard: 1_234, dropped: 7 }))).toBe('1,234 messages heard, 7 messages were not seen');
     expect(heardWords(cluster({ dialect: 'rune', heard: 1_234, dropped: 1 }))).toBe('1,234 messages heard, 1 message was not seen');
+    expect(heardWords(cluster({ dialect: 'rune', heard: 5, dropped: 1, unread: 2 }))).toBe('5 messages heard, 1 message was not seen, 2 could not be read');
+  });
+
+  it('says when nothing can be heard', () => {
+    expect(heardWords(cluster({ dialect: 'rune', heard: 5, queues_as_of: 1 }))).toBe('5 messages heard, none can be heard now');
+    expect(heardWords(cluster({ dialect: 'runeglass', queues_as_of: 1 }))).toBe('their log is followed');
+    expect(heardWords(cluster({ dialect: 'runeglass', redis_as_of: 1 }))).toBe('their log cannot be read now');
   });
 });
 

@@ -14,6 +14,11 @@ export function dialectWords(dialect: ClusterDialect | null): string {
   }
 }
 
+/** Everything that was found wrong, listed or not. */
+export function foundTotal({ findings, unlisted }: Pick<ClusterView, 'findings' | 'unlisted'>): number {
+  return Object.values(unlisted).reduce((sum, more) => sum + more, findings.length);
+}
+
 export const RULE_WORDS: { [K in Rule]: string } = {
   barrier_cannot_open: 'Join cannot open',
   counted_twice: 'Counted twice',
@@ -25,7 +30,7 @@ export const RULE_WORDS: { [K in Rule]: string } = {
   no_consumer: 'No consumer',
   discarded: 'Messages lost',
   parked: 'Parked messages',
-  slow_item: 'Slow item',
+  slow_item: 'Takes too long',
   no_end: 'No end announced',
 };
 
@@ -46,9 +51,19 @@ export function growthWords({ growth, messages }: QueueView): { sign: string; wo
 }
 
 /** Our own workers keep a log, which is read; of theirs only messages tell. */
-export function heardWords({ dialect, heard, dropped }: ClusterView): string {
-  const source = dialect === 'runeglass' ? 'their log is followed' : `${plural(heard, 'message')} heard`;
-  return dropped === 0 ? source : `${source}, ${unseenWords(dropped)}`;
+export function heardWords(cluster: ClusterView): string {
+  const { dropped, unread } = cluster;
+  const parts = [sourceWords(cluster), dropped === 0 ? '' : unseenWords(dropped), unread === 0 ? '' : `${formatCount(unread)} could not be read`];
+  return parts.filter((part) => part !== '').join(', ');
+}
+
+function sourceWords({ dialect, heard, ended, queues_as_of, redis_as_of }: ClusterView): string {
+  if (dialect === 'runeglass') {
+    if (ended !== null) return 'their log is not seen any more';
+    return redis_as_of === null ? 'their log is followed' : 'their log cannot be read now';
+  }
+  const so_far = `${plural(heard, 'message')} heard`;
+  return queues_as_of === null ? so_far : `${so_far}, ${ended === null ? 'none can be heard now' : 'no more are heard'}`;
 }
 
 /** A start that had begun before tells of a message that came twice: its own, or one before it. */

@@ -3,6 +3,7 @@ import type { ReactElement } from 'react';
 import type { CompareCounts, ComparisonView, ExecutionSummary } from '../generated/protocol';
 import { Button, IconButton } from '../shared/Button';
 import { formatCount, formatDuration, formatMoment, formatSeconds, shortId } from '../shared/format';
+import { shownPhase } from '../shared/phase';
 import { PhaseLabel } from '../shared/states';
 import { type ShownVerdict, Side, VERDICT_WORDS, VerdictLabel } from '../shared/verdicts';
 import { chooseDifference, stopComparing, swapCompared } from '../state/compare';
@@ -46,12 +47,13 @@ interface SideProps {
 }
 
 function Execution({ side, id, summary, alike }: SideProps): ReactElement {
+  const phase = useStore((state) => summary && shownPhase(summary, state.cluster));
   return (
     <span className={`compare-side compare-side-${side}`} title={summary ? `${summary.title}\n${formatMoment(summary.started_at)}\n${id}` : id}>
       <Side side={side} />
       <span className="visually-hidden">{side.toUpperCase()}:</span>
       {summary && !alike && <span className="compare-title">{summary.title}</span>}
-      {summary && <PhaseLabel phase={summary.phase} />}
+      {phase && <PhaseLabel phase={phase} />}
       {summary && (
         <>
           <span className="compare-when numbers">{summary.ended_at === null ? '' : formatDuration(summary.ended_at - summary.started_at)}</span>

@@ -5,7 +5,7 @@ import { plural } from '../shared/format';
 import { Icon } from '../shared/icons';
 import type { CommandId, ControlCommand } from '../state/controlCommands';
 import { heldTotal } from '../state/control';
-import { runningExecution } from '../state/selectors';
+import { runningHere } from '../state/selectors';
 import { type State, showBottom, useStore } from '../state/store';
 import { labelOf, useCommands } from './useCommands';
 
@@ -17,7 +17,7 @@ const GROUPS: readonly (readonly CommandId[])[] = [
 const ALL = GROUPS.flat();
 
 export function ControlBar(): ReactElement | null {
-  const running = useStore((state) => runningExecution(state) !== null);
+  const running = useStore((state) => runningHere(state) !== null);
   const past = useStore((state) => state.past !== null);
   const status = useStore(statusOf);
   const commands = useCommands(ALL);

@@ -5,7 +5,7 @@ import { connect } from '../state/actions';
 import { useStore } from '../state/store';
 import { nodeView, summary, view } from '../testing/fixtures';
 import { Explain } from './Explain';
-import { punctuated, restSentences, slowestSentence, storyOf, waitingSentence } from './words';
+import { outcomeOf, punctuated, restSentences, slowestSentence, storyOf, waitingSentence } from './words';
 
 const WHOLE: ExplanationView = {
   sentences: [],
@@ -120,6 +120,15 @@ describe('a node that has not run', () => {
 });
 
 describe('sentences', () => {
+  it.each([
+    [summary(), 'runs' as const, 2, 'It has not ended: 2 firings, none of them failed so far.'],
+    [summary(), 'runs' as const, 0, 'It has not ended: no firing so far.'],
+    [summary(), 'left' as const, 2, 'It had not ended when it was seen last: 2 firings, none of them failed until then.'],
+    [summary({ ended_at: 3_000 }), 'halted' as const, 2, 'It was halted after 2.00 s with 2 firings, none of them failed.'],
+  ])('say how far it came, and do not promise that it goes on', (of, phase, firings, words) => {
+    expect(outcomeOf(of, phase, firings, 0)).toEqual([words]);
+  });
+
   it('name what is lost', () => {
     const [first] = WHOLE.waiting;
     const lost = waitingSentence({ ...first, node_id: 'say', key: 'each=1', arrived: 0, expected: 1, more: 0, missing: [{ what: 'item 0', whereabouts: { state: 'lost' } }] });
@@ -145,6 +154,7 @@ describe('sentences', () => {
       expect.stringMatching(/^ rests until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.$/),
       expect.stringMatching(/^ rests at 12 keys, the first until /),
     ]);
+    expect(restSentences(view({ nodes: { say: sooner } }), ['say'])).toEqual([[{ node: 'say' }, expect.stringMatching(/^ will never go on: its timer was claimed/)]]);
     expect(restSentences(null)).toEqual([]);
   });
 
@@ -154,6 +164,12 @@ describe('sentences', () => {
     expect(words.map((word) => (typeof word === 'object' && 'node' in word ? `<${word.node}>` : word)).join('')).toBe(
       '<say> has 1 of 2: the branch from <greet> is lost: nothing of it is under way any more.',
     );
+  });
+
+  it('call nothing lost that may have gone by unheard', () => {
+    const unseen = (what: string) => ({ what, whereabouts: { state: 'unseen' as const } });
+    const words = waitingSentence({ node_id: 'say', key: '', arrived: 1, expected: 3, missing: [unseen('item 1'), unseen('item 2')], more: 0 });
+    expect(words).toEqual([{ node: 'say' }, ' has 1 of 3: ', '', 'items 1 and 2', ' were not seen, and not everything was heard', '.']);
   });
 
   it('name a place once, however much is there', () => {

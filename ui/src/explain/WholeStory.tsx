@@ -6,7 +6,8 @@ import { totalOf } from '../shared/counts';
 import { formatCount, formatDuration } from '../shared/format';
 import { showHighlight } from '../state/highlight';
 import { useCalmStore } from '../state/calm';
-import { shownView } from '../state/selectors';
+import { lostNodes } from '../state/lostWaits';
+import { phaseOf, shownView } from '../state/selectors';
 import { useStore } from '../state/store';
 import { Named, Sentences } from './Sentences';
 import { Spending, SpendingLegend } from './Spending';
@@ -17,7 +18,8 @@ const MOST_SPENT = 8;
 
 export function WholeStory({ explanation }: { explanation: ExplanationView }): ReactElement | null {
   const view = useCalmStore(shownView);
-  if (!view) return null;
+  const phase = useStore((state) => view && phaseOf(state, view.summary));
+  if (!view || !phase) return null;
   const nodes = Object.values(view.nodes);
   const firings = nodes.reduce((sum, { counts }) => sum + totalOf(counts) - counts.queued - counts.skipped, 0);
   const failed = nodes.reduce((sum, { counts }) => sum + counts.failed, 0);
@@ -25,7 +27,7 @@ export function WholeStory({ explanation }: { explanation: ExplanationView }): R
   const { critical_path: path, spent } = explanation;
   return (
     <>
-      <Sentences of={[outcomeOf(view.summary, firings, failed)]} testId="why-outcome" />
+      <Sentences of={[outcomeOf(view.summary, phase, firings, failed)]} testId="why-outcome" />
       <Waits told={explanation.waiting} running={running} />
       {path.length > 0 && (
         <section className="why-part" aria-label="Where the time went">
@@ -45,9 +47,10 @@ export function WholeStory({ explanation }: { explanation: ExplanationView }): R
 /** Not calm as the rest: the graph beside it shows the same numbers. */
 function Waits({ told, running }: { told: readonly Waiting[]; running: boolean }): ReactElement | null {
   const view = useStore(shownView);
+  const lost = useStore(lostNodes);
   const waiting = running ? waitingNow(told, view) : told;
   if (!running && waiting.length === 0) return null;
-  const sentences = [...waiting.map(waitingSentence), ...(running ? restSentences(view) : [])];
+  const sentences = [...waiting.map(waitingSentence), ...(running ? restSentences(view, lost.split('\n')) : [])];
   return (
     <section className="why-part" aria-label="Is it stuck">
       <h3>{running ? 'What it waits for' : 'Why it did not go on'}</h3>

@@ -1,6 +1,8 @@
 /** Reasons as sentences. Nodes in them are places that one can go to, so a sentence is a list of words and nodes. */
 import type { Edge, ExecutionSummary, ExecutionView, ExplanationView, FiringStory, Leg, Missing, MissingAt, NodeStory, NotRun, Spent, Waiting, Workflow } from '../generated/protocol';
 import { formatCount, formatDuration, formatMoment, formatSeconds, plural } from '../shared/format';
+import { LOST_REASON } from '../shared/LostLabel';
+import type { ShownPhase } from '../shared/phase';
 import { waitingNow } from './waitingNow';
 
 export type Word = string | { node: string } | { code: string };
@@ -31,11 +33,12 @@ function endIn(word: Word | undefined): string {
 /** More than this is told by a number. */
 const MOST_MISSING = 5;
 
-export function outcomeOf(summary: ExecutionSummary, firings: number, failed: number): Sentence {
-  const counted = `${plural(firings, 'firing')}, ${failed === 0 ? 'none' : formatCount(failed)} of them failed`;
-  if (summary.ended_at === null) return [`It goes on: ${counted} so far.`];
-  const words = { running: 'goes on', completed: 'completed', failed: 'failed', halted: 'was halted' };
-  return [`It ${words[summary.phase]} after ${formatDuration(summary.ended_at - summary.started_at)} with ${counted}.`];
+export function outcomeOf(summary: ExecutionSummary, phase: ShownPhase, firings: number, failed: number): Sentence {
+  const counted = firings === 0 ? 'no firing' : `${plural(firings, 'firing')}, ${failed === 0 ? 'none' : formatCount(failed)} of them failed`;
+  if (phase === 'left') return [`It had not ended when it was seen last: ${counted} until then.`];
+  if (phase === 'runs' || summary.ended_at === null) return [`It has not ended: ${counted} so far.`];
+  const words = { completed: 'completed', failed: 'failed', halted: 'was halted' };
+  return [`It ${words[phase]} after ${formatDuration(summary.ended_at - summary.started_at)} with ${counted}.`];
 }
 
 export function waitingSentence({ node_id, key, arrived, expected, missing, more }: Waiting): Sentence {
@@ -91,6 +94,8 @@ function placeWords(whereabouts: MissingAt, parts: readonly Missing[], be: strin
       return [' failed in ', { node: whereabouts.node_id }, `: ${whereabouts.error}`];
     case 'lost':
       return [` ${be} lost: nothing of ${many ? 'them' : 'it'} is under way any more`];
+    case 'unseen':
+      return [` ${many ? 'were' : 'was'} not seen, and not everything was heard`];
   }
 }
 
@@ -124,11 +129,14 @@ export function spentTime({ queue, run, timer, barrier }: Spent): number {
   return queue + run + timer + barrier;
 }
 
-/** Nodes that rest, the first to go on first. */
-export function restSentences(view: ExecutionView | null): Sentence[] {
+/** Nodes that rest, the first to go on first; `lost`: those that never will. */
+export function restSentences(view: ExecutionView | null, lost: readonly string[] = []): Sentence[] {
   const resting = Object.entries(view?.nodes ?? {}).flatMap(([node, { state, counts, due }]) => (state === 'waiting_timer' && due !== null ? [{ node, due, keys: counts.waiting }] : []));
   const soonest = resting.toSorted((a, b) => a.due - b.due).slice(0, MOST_MISSING);
-  return soonest.map(({ node, due, keys }) => [{ node }, ` rests ${keys > 1 ? `at ${formatCount(keys)} keys, the first ` : ''}until ${formatMoment(due).split('.')[0]}.`]);
+  return soonest.map(({ node, due, keys }) => {
+    if (lost.includes(node)) return [{ node }, ` will never go on: ${LOST_REASON}.`];
+    return [{ node }, ` rests ${keys > 1 ? `at ${formatCount(keys)} keys, the first ` : ''}until ${formatMoment(due).split('.')[0]}.`];
+  });
 }
 
 /** Where most of the time went on the way that took longest. */

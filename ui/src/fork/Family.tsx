@@ -3,8 +3,9 @@ import { type ReactElement, useEffect, useState } from 'react';
 import type { ExecutionSummary, ForkBranch, Origin } from '../generated/protocol';
 import { IconButton } from '../shared/Button';
 import { formatCount, formatDuration, shortId } from '../shared/format';
+import { shownPhase } from '../shared/phase';
 import { moveFocus } from '../shared/roving';
-import { PHASE_WORDS, PhaseIcon } from '../shared/states';
+import { PhaseLabel } from '../shared/states';
 import { titleOf } from '../shared/title';
 import { forksOf, openExecution } from '../state/actions';
 import { compare } from '../state/compare';
@@ -34,6 +35,7 @@ export function Family(): ReactElement | null {
 
 function Member({ branch: { id, depth, origin }, open }: { branch: Branch; open: boolean }): ReactElement {
   const summary = useStore((state): ExecutionSummary | null => state.executions.find((each) => each.execution_id === id) ?? null);
+  const phase = useStore((state) => summary && shownPhase(summary, state.cluster));
   const definition = useStore(shownDefinition);
   const title = (nodeId: string): string => {
     const node = nodeById(definition, nodeId);
@@ -43,12 +45,7 @@ function Member({ branch: { id, depth, origin }, open }: { branch: Branch; open:
     <div className="family-member">
       <button type="button" data-roving tabIndex={open ? 0 : -1} className={open ? 'row family-row family-open' : 'row family-row'} aria-current={open} data-testid={`family-${id}`} onClick={() => void openExecution(id)}>
         {depth > 0 && <span className="family-branch" aria-hidden="true" />}
-        {summary && (
-          <span className={`state-label state-${summary.phase === 'completed' ? 'success' : summary.phase === 'running' ? 'running' : 'failed'}`} title={PHASE_WORDS[summary.phase]}>
-            <PhaseIcon phase={summary.phase} />
-            <span className="visually-hidden">{PHASE_WORDS[summary.phase]}</span>
-          </span>
-        )}
+        {phase && <PhaseLabel phase={phase} brief />}
         <span className="family-words">{origin === null ? 'The first one' : originWords(origin, title)}</span>
         <code>{shortId(id)}</code>
         {summary && summary.ended_at !== null && <span className="numbers family-took">{formatDuration(summary.ended_at - summary.started_at)}</span>}

@@ -3,10 +3,11 @@ import type { ExecutionSummary, WorkflowEntry } from '../generated/protocol';
 import { Button } from '../shared/Button';
 import { formatRelative, plural } from '../shared/format';
 import { Icon } from '../shared/icons';
+import { shownPhase } from '../shared/phase';
 import { PhaseLabel } from '../shared/states';
 import { useNow } from '../shared/useNow';
 import { run } from '../state/actions';
-import { countSeverity } from '../state/selectors';
+import { aheadOf, countSeverity } from '../state/selectors';
 import { openWorkflow, useStore } from '../state/store';
 import { Drawing } from './Drawing';
 import { traitsOf } from './traits';
@@ -58,10 +59,12 @@ function Wrong({ errors }: { errors: number }): ReactElement {
 
 function Last({ execution }: { execution: ExecutionSummary | null }): ReactElement {
   const now = useNow();
-  if (execution === null) return <span className="story-last">not run yet</span>;
+  const ahead = useStore((state) => aheadOf(state, execution));
+  const phase = useStore((state) => execution && shownPhase(execution, state.cluster));
+  if (execution === null || phase === null) return <span className="story-last">not run yet</span>;
   return (
     <span className="story-last">
-      <PhaseLabel phase={execution.phase} /> {formatRelative(execution.started_at, now)}
+      <PhaseLabel phase={phase} /> {formatRelative(execution.started_at, now + ahead)}
     </span>
   );
 }

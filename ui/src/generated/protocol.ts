@@ -114,17 +114,43 @@ export type ClusterView = { connection: ClusterConnection,
  */
 dialect: ClusterDialect | null, since: number, 
 /**
+ * Since when nobody looks any more, although nobody has asked for that: the first trouble says why, and everything
+ * else is as it was then. Absent while somebody looks.
+ */
+ended: number | null, 
+/**
+ * How far the clock of the cluster is ahead of ours, to be added to our time where that is held against moments of
+ * the cluster. What is too little to be seen is not told.
+ */
+ahead: number, 
+/**
  * What is unreachable at the moment; the observer keeps trying.
  */
-troubles: Array<Problem>, queues: Array<QueueView>, redis: RedisView | null, workers: Array<WorkerView>, 
+troubles: Array<Problem>, queues: Array<QueueView>, 
+/**
+ * When RabbitMQ was heard last, where it cannot be heard at the moment.
+ */
+queues_as_of: number | null, redis: RedisView | null, 
+/**
+ * When Redis was read last, where it cannot be read at the moment.
+ */
+redis_as_of: number | null, workers: Array<WorkerView>, 
 /**
  * The most urgent first.
  */
 findings: Array<Finding>, 
 /**
+ * Of a rule that finds very much: how many more it has found than are listed.
+ */
+unlisted: { [key in Rule]?: number }, 
+/**
  * Copies of messages that were seen, and those that were dropped because this machine was too slow.
  */
 heard: number, dropped: number, 
+/**
+ * Messages that have come and could not be read.
+ */
+unread: number, 
 /**
  * Starts of what had begun before: its message, or one that led to it, was delivered again.
  */
@@ -138,9 +164,13 @@ dead_letters: number | null,
  */
 gaps: Array<Gap>, 
 /**
- * Executions that are there and not followed, because there are too many.
+ * Executions that are not followed: there are too many, or they were over too soon.
  */
 passed_over: number, 
+/**
+ * Executions that are there and cannot be read.
+ */
+unreadable: number, 
 /**
  * Executions that have ended and are no longer kept here: there were many, and nobody records them.
  */
@@ -679,20 +709,24 @@ retrying: boolean,
 /**
  * When its timer is due.
  */
-due: number | null, };
+due: number | null, 
+/**
+ * Whoever came first, where a race has been won for this item.
+ */
+first?: NodeId | null, };
 
 /**
  * Keys of one kind, such as `exec:*:split:*:results`.
  */
 export type KeyFamily = { pattern: string, keys: number, 
 /**
- * Measured on some of them and told for all.
+ * Measured on some of them and told for all; absent where none was.
  */
-bytes: number, 
+bytes: number | null, 
 /**
- * Keys that would never go away by themselves.
+ * Keys that would never go away by themselves; absent where none was asked for it.
  */
-without_end: number, };
+without_end: number | null, };
 
 /**
  * One firing on the way that took longest. Whatever is not on this way could take longer and nobody would notice.
@@ -732,7 +766,7 @@ what: string, whereabouts: MissingAt, };
 /**
  * Where something that is missing is now.
  */
-export type MissingAt = { "state": "queued", behind: NodeId | null, } | { "state": "running", node_id: NodeId, since: number, } | { "state": "waiting", node_id: NodeId, until: number, } | { "state": "retrying", node_id: NodeId, until: number, error: string, } | { "state": "failed", node_id: NodeId, error: string, } | { "state": "lost" };
+export type MissingAt = { "state": "queued", behind: NodeId | null, } | { "state": "running", node_id: NodeId, since: number, } | { "state": "waiting", node_id: NodeId, until: number, } | { "state": "retrying", node_id: NodeId, until: number, error: string, } | { "state": "failed", node_id: NodeId, error: string, } | { "state": "lost" } | { "state": "unseen" };
 
 /**
  * What a join waits for.
@@ -994,7 +1028,15 @@ start: ExecutionView, patches: Array<TimedPatch>,
  */
 details: { [key in NodeId]: NodeDetail }, };
 
-export type RedisView = { version: string, used_bytes: number, families: Array<KeyFamily>, };
+export type RedisView = { 
+/**
+ * Absent until it was told.
+ */
+version: string | null, used_bytes: number | null, 
+/**
+ * Questions that this user may not ask, such as `INFO`.
+ */
+refused: Array<string>, families: Array<KeyFamily>, };
 
 /**
  * A wish of the user.
@@ -1116,7 +1158,11 @@ folder: string, workflows: Array<WorkflowEntry>,
 /**
  * Newest first.
  */
-executions: Array<ExecutionSummary>, };
+executions: Array<ExecutionSummary>, 
+/**
+ * Executions that are kept and not among these: of very many, those that ended longest ago.
+ */
+unlisted?: number, };
 
 /**
  * What a node has spent over all its firings.

@@ -1,9 +1,9 @@
 import { act, fireEvent, render, screen } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { BarrierView, Node, PartAt, Workflow } from '../generated/protocol';
+import type { BarrierView, Finding, Node, PartAt, Workflow } from '../generated/protocol';
 import { connect } from '../state/actions';
 import { useStore } from '../state/store';
-import { cluster, summary, view } from '../testing/fixtures';
+import { cluster, nodeView, summary, view } from '../testing/fixtures';
 import { Barrier } from './Barrier';
 
 const GATHER: Node = { id: 'all', type: 'aggregator', name: 'All', parameters: {} };
@@ -65,7 +65,10 @@ describe('Barrier', () => {
       missing: [{ type: 'branch', data: { edge_id: 'b', parent: 'rest', at: resting } }],
     };
     render(<Barrier node={GATHER} executionId="x1" />);
-    fireEvent.click(await screen.findByText('Rest', { selector: '.barrier-what' }));
+    const part = (await screen.findByText('Rest', { selector: '.barrier-what' })).closest('button');
+    // It is where it comes from, which is not said twice: there is hardly room for it once.
+    expect(part?.textContent).toMatch(/^RestWaiting/);
+    fireEvent.click(screen.getByText('Rest', { selector: '.barrier-what' }));
     expect(useStore.getState().selectedNode).toBe('rest');
   });
 
@@ -82,6 +85,41 @@ describe('Barrier', () => {
     expect(useStore.getState().selectedNode).toBe('rest');
   });
 
+  it('says who came first for the item that is chosen, and not for all of them', async () => {
+    const race: Node = { id: 'race', type: 'merge', name: 'Either', parameters: {} };
+    const inside: Workflow = { nodes: [...WORKFLOW.nodes, race], edges: [...WORKFLOW.edges, { id: 'c', src: 'rest', dst: 'race' }, { id: 'd', src: 'race', dst: 'all' }] };
+    answer = { ...answer, node_id: 'race', places: [], total: 0 };
+    const observed = { cluster: 'production', dialect: 'rune' as const, joined_late: false, gaps: [] };
+    useStore.setState({ cluster: cluster(), open: { type: 'execution', executionId: 'x1', view: view({ definition: inside, summary: summary({ path: null, observed }) }) } });
+    render(<Barrier node={race} executionId="x1" otherwise={<p>2 / 2</p>} />);
+    expect(await screen.findByText('2 / 2')).toBeTruthy();
+    expect(screen.queryByTestId('barrier-first')).toBeNull();
+    const place = { split: 'each', parent: [] };
+    const choose = (index: number, first: string | null): void => {
+      const nodes = { race: { state: 'success' as const, retrying: false, due: null, first } };
+      const detail = { execution_id: 'x1', place, index, key: `each=${index}`, nodes, edges: [], inner: {}, value: null, error: null };
+      act(() => useStore.setState({ item: { place, index, detail } }));
+    };
+    choose(3, 'rest');
+    expect(screen.getByTestId('barrier-first').textContent).toBe('First for item 3: Rest');
+    choose(4, null);
+    expect(screen.queryByTestId('barrier-first')).toBeNull();
+  });
+
+  it('tells the lock, which is one for all items, from who came first for one', async () => {
+    answer = { ...answer, node_id: 'rest', places: [], total: 0, winner: 'each' };
+    const place = { split: 'each', parent: [] };
+    const nodes = { rest: { state: 'success' as const, retrying: false, due: null, first: 'all' } };
+    const observed = { cluster: 'production', dialect: 'rune' as const, joined_late: false, gaps: [] };
+    useStore.setState({
+      cluster: cluster(),
+      open: { type: 'execution', executionId: 'x1', view: view({ definition: WORKFLOW, summary: summary({ path: null, observed }) }) },
+      item: { place, index: 3, detail: { execution_id: 'x1', place, index: 3, key: 'each=3', nodes, edges: [], inner: {}, value: null, error: null } },
+    });
+    render(<Barrier node={WORKFLOW.nodes[1] as Node} executionId="x1" />);
+    expect((await screen.findAllByTestId('barrier-first')).map((each) => each.textContent)).toEqual(['Lock held by Each', 'First for item 3: All']);
+  });
+
   it('calls it a lock while the cluster that keeps it is attached', async () => {
     answer = { ...answer, places: [], total: 0, winner: 'gone', verdict: 'It has opened.' };
     const observed = { cluster: 'production', dialect: 'rune' as const, joined_late: false, gaps: [] };
@@ -92,6 +130,31 @@ describe('Barrier', () => {
     expect(screen.getByTestId('barrier-cluster').textContent).toBe('On the cluster: It has opened.');
     act(() => useStore.setState({ cluster: null }));
     expect(screen.getByTestId('barrier-first').textContent).toBe('First: gone');
+  });
+
+  it('puts what the cluster says before what was heard', async () => {
+    answer = { ...answer, verdict: 'It can no longer open.' };
+    render(<Barrier node={GATHER} executionId="x1" />);
+    await screen.findByTestId('barrier-verdict');
+    const told = [...screen.getByTestId('barrier').querySelectorAll('.barrier-verdict')].map((each) => each.textContent);
+    expect(told).toEqual(['On the cluster: It can no longer open.', expect.stringMatching(/^Waits for 1 of 100/)]);
+  });
+
+  it('says First of workers that keep no lock', async () => {
+    answer = { ...answer, places: [], total: 0, winner: 'rest' };
+    const observed = { cluster: 'production', dialect: 'runeglass' as const, joined_late: false, gaps: [] };
+    useStore.setState({ cluster: cluster(), open: { type: 'execution', executionId: 'x1', view: view({ definition: WORKFLOW, summary: summary({ path: null, observed }) }) } });
+    render(<Barrier node={GATHER} executionId="x1" />);
+    expect((await screen.findByTestId('barrier-first')).textContent).toBe('First: Rest');
+  });
+
+  it('tells a missing part that is lost from one that rests', async () => {
+    const lost: Finding = { rule: 'lost_resume', since: 0, execution_id: 'x1', node_id: 'rest', key: 'each=37', sentence: '', evidence: [], advice: '' };
+    const nodes = { rest: nodeView('waiting_timer') };
+    useStore.setState({ cluster: cluster({ findings: [lost] }), open: { type: 'execution', executionId: 'x1', view: view({ definition: WORKFLOW, nodes }) } });
+    render(<Barrier node={GATHER} executionId="x1" />);
+    expect((await screen.findByTestId('barrier-verdict')).textContent).toBe('Waits for 1 of 100 items: 1 is lost at “Rest”.');
+    expect(screen.getByText('Item 37').closest('button')?.textContent).toBe('Item 37Lost atRestlost');
   });
 
   it('is not there when nothing is missing', async () => {

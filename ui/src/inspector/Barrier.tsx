@@ -3,7 +3,9 @@ import { type ReactElement, type ReactNode, useEffect, useState } from 'react';
 import type { BarrierPlace, BarrierView, MissingPart, Node, PartAt } from '../generated/protocol';
 import { Countdown } from '../shared/Countdown';
 import { formatClock, formatCount, formatProgress } from '../shared/format';
+import { LOST_WORD, LostIcon } from '../shared/LostLabel';
 import { NodeLink } from '../shared/NodeLink';
+import { own } from '../shared/record';
 import { moveFocus } from '../shared/roving';
 import { scopesOf } from '../shared/scopes';
 import type { ShownState } from '../shared/shownState';
@@ -12,9 +14,10 @@ import { titleOf } from '../shared/title';
 import { verdictOf } from '../shared/verdict';
 import { barrierView } from '../state/actions';
 import { selectItem } from '../state/item';
+import { isLostPart, lostAt } from '../state/lostWaits';
 import { Poll } from '../state/poll';
 import { followsTheClock, nodeById, shownDefinition, shownSummary, shownView } from '../state/selectors';
-import { selectNode, useStore } from '../state/store';
+import { type State, selectNode, useStore } from '../state/store';
 
 const PAUSE_MILLIS = 250;
 
@@ -28,10 +31,17 @@ interface Props {
 export function Barrier({ node, executionId, otherwise = null }: Props): ReactElement {
   const barrier = useBarrier(executionId, node.id);
   const [chosen, setChosen] = useState<string | null>(null);
+  const mine = useStore((state) => firstOfItem(state, node.id));
   if (barrier === 'asked') return <></>;
   if (barrier === 'untold') return <>{otherwise}</>;
-  const verdict = barrier.verdict ? <p className="barrier-verdict" data-testid="barrier-cluster">On the cluster: {barrier.verdict}</p> : null;
-  const first = barrier.winner ? <First winner={barrier.winner} /> : null;
+  const verdict = barrier.verdict ? <p className="barrier-verdict barrier-cluster" data-testid="barrier-cluster">On the cluster: {barrier.verdict}</p> : null;
+  const first =
+    barrier.winner || mine !== null ? (
+      <>
+        {barrier.winner && <First winner={barrier.winner} />}
+        {mine !== null && <First winner={mine} ofItem />}
+      </>
+    ) : null;
   const place = barrier.places.find(({ key }) => key === chosen) ?? barrier.places[0];
   if (!place) {
     return (
@@ -58,8 +68,7 @@ export function Barrier({ node, executionId, otherwise = null }: Props): ReactEl
         </select>
       )}
       {first}
-      <PlaceView place={place} node={node} />
-      {verdict}
+      <PlaceView place={place} node={node} told={verdict} />
       {barrier.total > barrier.places.length && (
         <p className="barrier-more">{formatCount(barrier.total - barrier.places.length)} more of its keys wait too.</p>
       )}
@@ -67,16 +76,31 @@ export function Barrier({ node, executionId, otherwise = null }: Props): ReactEl
   );
 }
 
-/** Who came first where a race is won. What is looked into now keeps that as a lock, and whoever is named there has it. */
-function First({ winner }: { winner: string }): ReactElement {
+/**
+ * Who came first where a race is won. Rune services keep that as a lock, one for all items, and whoever is named there has it
+ * while they are looked into.
+ */
+function First({ winner, ofItem = false }: { winner: string; ofItem?: boolean }): ReactElement {
   const node = useStore((state) => nodeById(shownDefinition(state), winner));
-  const locks = useStore((state) => state.past === null && state.cluster !== null && shownSummary(state)?.observed?.cluster === state.cluster.connection.name);
+  const locks = useStore(keepsLocks);
+  const index = useStore((state) => state.item?.index ?? 0);
+  const words = locks ? 'Lock held by' : 'First:';
   return (
     <p className="barrier-first" data-testid="barrier-first">
-      <span>{locks ? 'Lock held by' : 'First:'} </span>
+      <span>{ofItem ? `First for item ${formatCount(index)}:` : words} </span>
       <NodeLink node={node} nodeId={winner} onSelect={selectNode} />
     </p>
   );
+}
+
+/** Inside a fan-out every item has its own race. */
+function firstOfItem({ item }: State, nodeId: string): string | null {
+  return (item?.detail && own(item.detail.nodes, nodeId)?.first) ?? null;
+}
+
+function keepsLocks(state: State): boolean {
+  const observed = shownSummary(state)?.observed;
+  return state.past === null && observed?.dialect === 'rune' && observed.cluster === state.cluster?.connection.name;
 }
 
 /** `asked` until the first answer; `untold` where there is none. */
@@ -101,8 +125,11 @@ function useBarrier(executionId: string, nodeId: string): BarrierView | 'asked' 
   return barrier;
 }
 
-function PlaceView({ place, node }: { place: BarrierPlace; node: Node }): ReactElement {
+/** `told` is what the cluster itself says, which goes before what was heard. */
+function PlaceView({ place, node, told }: { place: BarrierPlace; node: Node; told: ReactNode }): ReactElement {
   const definition = useStore(shownDefinition);
+  // Which waits are lost is part of the sentence.
+  useStore((state) => state.cluster?.findings);
   const ended = useStore((state) => shownView(state)?.summary.phase !== 'running');
   const title = (id: string): string => {
     const found = nodeById(definition, id);
@@ -123,13 +150,14 @@ function PlaceView({ place, node }: { place: BarrierPlace; node: Node }): ReactE
         <span style={{ flexGrow: place.arrived }} />
         <span className="barrier-missing" style={{ flexGrow: missing }} />
       </div>
+      {told}
       <p className="barrier-verdict" data-testid="barrier-verdict">
-        {verdictOf(place, { titleOf: title, ended })}
+        {verdictOf(place, { titleOf: title, ended, lostAt: (id) => lostAt(useStore.getState(), id) })}
       </p>
       <ul className="barrier-list" aria-label="Missing" onKeyDown={moveFocus}>
         {place.missing.map((part, at) => (
           <li key={at}>
-            <Part part={part} titleOf={title} tabStop={at === 0} onSelect={() => select(part, place, node)} />
+            <Part part={part} place={place} titleOf={title} tabStop={at === 0} onSelect={() => select(part, place, node)} />
           </li>
         ))}
       </ul>
@@ -140,27 +168,35 @@ function PlaceView({ place, node }: { place: BarrierPlace; node: Node }): ReactE
 
 interface PartProps {
   part: MissingPart;
+  place: BarrierPlace;
   titleOf: (nodeId: string) => string;
   tabStop: boolean;
   onSelect: () => void;
 }
 
-function Part({ part, titleOf: title, tabStop, onSelect }: PartProps): ReactElement {
+function Part({ part, place, titleOf: title, tabStop, onSelect }: PartProps): ReactElement {
   const { at } = part.data;
   const state = stateOf(at);
+  const lost = useStore((current) => isLostPart(current, part, place.key));
+  const word = lost ? LOST_WORD : STATE_WORDS[state];
+  const elsewhere = part.type === 'item' || at.node_id !== part.data.parent;
+  const where = at.node_id === null ? (state === 'idle' ? 'nothing leads here any more' : 'has not begun') : title(at.node_id);
   return (
     <button type="button" data-roving tabIndex={tabStop ? 0 : -1} className="row barrier-part" onClick={onSelect}>
       <span className="barrier-what">{part.type === 'item' ? `Item ${formatCount(part.data.index)}` : title(part.data.parent)}</span>
-      <span className={`barrier-where state-${state}`} title={STATE_WORDS[state]}>
-        <StateIcon state={state} />
-        <span className="visually-hidden">{STATE_WORDS[state]} at</span>
-        <span className="barrier-node">
-          {at.node_id === null ? (state === 'idle' ? 'nothing leads here any more' : 'has not begun') : title(at.node_id)}
-        </span>
+      <span className={`barrier-where state-${lost ? 'lost' : state}`} title={elsewhere ? `${word}: ${where}` : word}>
+        {lost ? <LostIcon /> : <StateIcon state={state} />}
+        {elsewhere && <span className="visually-hidden">{word} at</span>}
+        <span className="barrier-node">{elsewhere ? where : word}</span>
       </span>
-      <span className="barrier-when">{at.due === null ? at.attempt > 1 && `attempt ${at.attempt}` : <Due due={at.due} />}</span>
+      <span className="barrier-when">{lost ? 'lost' : <When at={at} />}</span>
     </button>
   );
+}
+
+function When({ at: { due, attempt } }: { at: PartAt }): ReactElement | null {
+  if (due !== null) return <Due due={due} />;
+  return attempt > 1 ? <>attempt {attempt}</> : null;
 }
 
 function Due({ due }: { due: number }): ReactElement {

@@ -6,7 +6,7 @@ import { IconButton } from '../shared/Button';
 import { EmptyState } from '../shared/EmptyState';
 import { formatMoment, shortId } from '../shared/format';
 import { JsonDiff } from '../shared/json/JsonDiff';
-import { PHASE_WORDS } from '../shared/states';
+import { PHASE_WORDS, shownPhase } from '../shared/phase';
 import { latestDetail } from '../state/actions';
 import { shownSummary } from '../state/selectors';
 import { type State, useStore } from '../state/store';
@@ -82,7 +82,7 @@ function candidatesOf(state: State, firing: FiringView, firings: FiringView[]): 
     .slice(0, MOST_EXECUTIONS)
     .map((each) => ({
       id: `execution ${each.execution_id}`,
-      label: `${formatMoment(each.started_at).slice(0, 19)} · ${PHASE_WORDS[each.phase].toLowerCase()} · ${shortId(each.execution_id)}`,
+      label: `${formatMoment(each.started_at).slice(0, 19)} · ${PHASE_WORDS[shownPhase(each, state.cluster)].toLowerCase()} · ${shortId(each.execution_id)}`,
       group: 'The same in another execution',
     }));
   return [...elsewhere, ...here];

@@ -4,9 +4,11 @@ import type { Beside } from './Inspector';
 import { EmptyState } from '../shared/EmptyState';
 import { isEqual } from '../shared/json/diff';
 import { NodeHeading } from '../shared/Heading';
+import { LOST_WORD, LostLabel } from '../shared/LostLabel';
 import { StateLabel } from '../shared/states';
 import { Tabs } from '../shared/Tabs';
 import { type ShownState, shownFiringState, shownState } from '../shared/shownState';
+import { lostAt } from '../state/lostWaits';
 import { keyAt, nodeViewOf } from '../state/selectors';
 import { useStore } from '../state/store';
 import { Barrier } from './Barrier';
@@ -28,6 +30,7 @@ export function ExecutionNode({ node, executionId, why }: { node: Node; executio
   const key = useStore((current) => keyAt(current, node.id));
   const detail = useNodeDetail(executionId, node.id, key);
   const state = useStore((current) => shownState(nodeViewOf(current, node.id)));
+  const lost = useStore((current) => lostAt(current, node.id));
   const [chosen, setChosen] = useState<string | null>(null);
   const firings = detail.type === 'loaded' ? detail.detail.firings : [];
   const firing = firings.find((each) => each.message_id === chosen) ?? firings[0] ?? null;
@@ -35,7 +38,7 @@ export function ExecutionNode({ node, executionId, why }: { node: Node; executio
 
   return (
     <>
-      <NodeHeading node={node} state={<StateLabel state={state} />} />
+      <NodeHeading node={node} state={lost === 'all' ? <LostLabel word={LOST_WORD} /> : <StateLabel state={state} />} />
       <CredentialNote node={node} />
       <NodeFacts nodeId={node.id} />
       {joins && <Barrier node={node} executionId={executionId} otherwise={<Arrived nodeId={node.id} />} />}

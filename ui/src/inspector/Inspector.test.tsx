@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { FiringView, NodeDetail, NodeState, NodeView } from '../generated/protocol';
 import { connect } from '../state/actions';
 import { useStore } from '../state/store';
-import { NO_COUNTS, detail, entry, nodeView, view } from '../testing/fixtures';
+import { NO_COUNTS, WORKFLOW, cluster, detail, entry, nodeView, view } from '../testing/fixtures';
 import { Inspector } from './Inspector';
 import { THROTTLE_MILLIS } from './useNodeDetail';
 
@@ -60,6 +60,15 @@ describe('Inspector', () => {
     fireEvent.click(screen.getByText('As written'));
     expect(screen.getByText('"Hello, {{ $trigger.name }}"')).toBeTruthy();
     expect(screen.queryByTestId('tab-error')).toBeNull();
+  });
+
+  it('offers what was written only where something was', async () => {
+    const bare = { ...WORKFLOW, nodes: WORKFLOW.nodes.map((node) => ({ ...node, parameters: {} })) };
+    await show();
+    act(() => useStore.setState({ open: { type: 'execution', executionId: 'x1', view: view({ definition: bare, nodes: { greet: nodeView('success') } }) } }));
+    fireEvent.click(screen.getByTestId('tab-parameters'));
+    expect(screen.getByText('"Hello, Ada"')).toBeTruthy();
+    for (const word of ['Resolved', 'As written', 'Filled in', 'No parameters']) expect(screen.queryByText(word)).toBeNull();
   });
 
   it('starts with the error where there is one', async () => {
@@ -174,5 +183,25 @@ describe('Inspector', () => {
     await show();
     fireEvent.keyDown(screen.getByRole('tablist'), { key: 'ArrowLeft' });
     expect(screen.getByTestId('tab-input').getAttribute('aria-selected')).toBe('true');
+  });
+
+  it('says of an execution what was found wrong with it on its cluster', async () => {
+    const finding = (execution_id: string, sentence: string) => ({ rule: 'lost_resume' as const, since: 0, execution_id, sentence, evidence: [], advice: '' });
+    await show();
+    expect(screen.queryByTestId('overview-wrong')).toBeNull();
+    act(() => useStore.setState({ selectedNode: null, cluster: cluster({ findings: [finding('x1', 'Rest will never go on'), finding('x2', 'something else')] }) }));
+    expect(screen.getByTestId('overview-wrong').textContent).toBe('Rest will never go on.');
+  });
+
+  it('says why a wait is lost in place of when it was due', async () => {
+    const lost = { rule: 'lost_resume' as const, since: 0, execution_id: 'x1', node_id: 'greet', sentence: '', evidence: [], advice: '' };
+    useStore.setState({ cluster: cluster({ findings: [lost] }) });
+    await showNode(nodeView('waiting_timer', { due: Date.now() - 60_000, counts: { ...NO_COUNTS, waiting: 1 } }));
+    expect(screen.getByTestId('lost-reason').textContent).toBe('Its timer was claimed and what it should have resumed was never sent.');
+    expect(document.querySelector('.heading .state-lost')?.textContent).toBe('Lost');
+    expect(screen.queryByText('Due')).toBeNull();
+    expect(screen.queryByText('Waiting')).toBeNull();
+    act(() => useStore.setState({ cluster: null }));
+    expect(factsOf('Due')).toContain('overdue');
   });
 });

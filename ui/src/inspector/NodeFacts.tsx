@@ -2,7 +2,10 @@ import type { ReactElement } from 'react';
 import { Countdown } from '../shared/Countdown';
 import { FiringCounts } from '../shared/FiringCounts';
 import { totalOf } from '../shared/counts';
+import { asSentence } from '../shared/errorWords';
 import { formatMoment, formatProgress } from '../shared/format';
+import { LOST_REASON, LOST_WORD } from '../shared/LostLabel';
+import { type Lost, lostAt } from '../state/lostWaits';
 import { followsTheClock, ignoredInto, nodeViewOf } from '../state/selectors';
 import { useStore } from '../state/store';
 import { Fact } from './Fact';
@@ -11,10 +14,11 @@ import { Fact } from './Fact';
 export function NodeFacts({ nodeId }: { nodeId: string }): ReactElement | null {
   const view = useStore((state) => nodeViewOf(state, nodeId));
   const ignored = useStore((state) => ignoredInto(state, nodeId));
+  const lost = useStore((state) => lostAt(state, nodeId));
   if (!view) return null;
   const { due, counts, retrying } = view;
   const many = totalOf(counts) > 1;
-  if (due === null && ignored === null && !many) return null;
+  if (due === null && lost === '' && ignored === null && !many) return null;
   return (
     <dl className="facts facts-node" aria-label="All firings">
       {many && (
@@ -22,7 +26,15 @@ export function NodeFacts({ nodeId }: { nodeId: string }): ReactElement | null {
           <FiringCounts of={view} />
         </Fact>
       )}
-      {due !== null && (
+      {lost !== '' && (
+        <Fact name={nameOfLost(lost)} wide>
+          <span className="fact-words" data-testid="lost-reason">
+            {asSentence(LOST_REASON)}.
+          </span>
+        </Fact>
+      )}
+      {/* The first moment that was due is one of those that came to nothing. */}
+      {due !== null && lost === '' && (
         <Fact name={nameOfDue(counts.waiting, retrying)}>
           <Due due={due} />
         </Fact>
@@ -46,6 +58,10 @@ export function Arrived({ nodeId }: { nodeId: string }): ReactElement | null {
       <Fact name="Arrived">{formatProgress(progress)}</Fact>
     </dl>
   );
+}
+
+function nameOfLost(lost: Lost): string {
+  return lost === 'all' ? LOST_WORD : `${lost} lost`;
 }
 
 function nameOfDue(waiting: number, retrying: number): string {

@@ -6,12 +6,15 @@ import { CopyButton } from '../shared/CopyButton';
 import { EmptyState } from '../shared/EmptyState';
 import { formatDuration, formatMoment, plural, shortId } from '../shared/format';
 import { Heading } from '../shared/Heading';
+import { Icon } from '../shared/icons';
+import { LOST_WORD, LostLabel } from '../shared/LostLabel';
 import { ObservedMark } from '../shared/ObservedMark';
 import type { ShownState } from '../shared/shownState';
 import { PhaseLabel, StateLabel } from '../shared/states';
 import { editorOf } from '../state/actions';
 import { useCalmStore } from '../state/calm';
-import { shownEntry, shownView, stateCounts } from '../state/selectors';
+import { lostNodes } from '../state/lostWaits';
+import { phaseOf, shownEntry, shownView, stateCounts, wrongWith } from '../state/selectors';
 import { selectNode, useStore } from '../state/store';
 import { ErrorPane } from './ErrorPane';
 import { Json } from './Json';
@@ -39,10 +42,16 @@ const ORDER: ShownState[] = ['failed', 'retrying', 'running', 'waiting_timer', '
 
 function ExecutionOverview({ view, why, family }: Props & { view: ExecutionView }): ReactElement {
   const { summary } = view;
-  const counts = stateCounts(view);
+  const phase = useStore((state) => phaseOf(state, summary));
+  // Of a moment that is over nobody knew it.
+  const wrong = useStore((state) => (state.past === null ? (wrongWith(state).get(summary.execution_id) ?? '') : ''));
+  const lost = useStore(lostNodes);
+  const lostCount = lost === '' ? 0 : lost.split('\n').length;
+  const states = stateCounts(view);
+  const counts = { ...states, waiting_timer: Math.max(0, states.waiting_timer - lostCount) };
   return (
     <>
-      <Heading title={summary.title} about="Execution" aside={<PhaseLabel phase={summary.phase} />} />
+      <Heading title={summary.title} about="Execution" aside={<PhaseLabel phase={phase} />} />
       <dl className="facts">
         <div className="fact">
           <dt>Started</dt>
@@ -68,7 +77,23 @@ function ExecutionOverview({ view, why, family }: Props & { view: ExecutionView 
           </div>
         )}
       </dl>
+      {wrong !== '' && (
+        <ul className="overview-wrong" aria-label="Found wrong" data-testid="overview-wrong">
+          {wrong.split('\n').map((sentence) => (
+            <li key={sentence}>
+              <Icon name="warning" size={14} />
+              {sentence}
+            </li>
+          ))}
+        </ul>
+      )}
       <ul className="tally" aria-label="Nodes by state">
+        {lostCount > 0 && (
+          <li>
+            <LostLabel word={LOST_WORD} />
+            <span className="numbers">{plural(lostCount, 'node')}</span>
+          </li>
+        )}
         {ORDER.filter((state) => counts[state] > 0).map((state) => (
           <li key={state}>
             <StateLabel state={state} />

@@ -1,6 +1,5 @@
 import { type ReactElement, useState } from 'react';
 import type { FiringView, Node } from '../generated/protocol';
-import { EmptyState } from '../shared/EmptyState';
 import { isEqual } from '../shared/json/diff';
 import { JsonDiff } from '../shared/json/JsonDiff';
 import { Segments } from '../shared/Segments';
@@ -21,16 +20,15 @@ export function ParametersPane({ node, firing, firings, fileName }: Props): Reac
   const [wish, setWay] = useState<Way>('resolved');
   const resolved = firing?.parameters ?? null;
   if (resolved === null || firing === null) return <Written node={node} />;
-  const whole = resolved.type === 'whole' && !isEqual(resolved.data.json, node.parameters);
-  const options: { id: Way; label: string }[] = [
-    { id: 'resolved', label: 'Resolved' },
-    { id: 'written', label: 'As written' },
-  ];
-  if (whole) options.push({ id: 'change', label: 'Filled in' });
-  const way = wish === 'change' && !whole ? 'resolved' : wish;
+  const options: { id: Way; label: string }[] = [{ id: 'resolved', label: 'Resolved' }];
+  // Of a node that the author left empty, what it used comes from elsewhere: nothing was written, and nothing filled in.
+  const written = Object.keys(node.parameters).length > 0;
+  if (written) options.push({ id: 'written', label: 'As written' });
+  if (written && resolved.type === 'whole' && !isEqual(resolved.data.json, node.parameters)) options.push({ id: 'change', label: 'Filled in' });
+  const way = options.some(({ id }) => id === wish) ? wish : 'resolved';
   return (
     <>
-      <Segments label="Parameters as" active={way} options={options} onSelect={setWay} />
+      {options.length > 1 && <Segments label="Parameters as" active={way} options={options} onSelect={setWay} />}
       {way === 'written' && <Written node={node} />}
       {way === 'change' && resolved.type === 'whole' && <JsonDiff before={node.parameters} after={resolved.data.json} label="What was filled in" />}
       {way === 'resolved' && (
@@ -41,12 +39,5 @@ export function ParametersPane({ node, firing, firings, fileName }: Props): Reac
 }
 
 function Written({ node }: { node: Node }): ReactElement {
-  if (Object.keys(node.parameters).length === 0) {
-    return (
-      <EmptyState icon="braces" title="No parameters">
-        This node needs none.
-      </EmptyState>
-    );
-  }
   return <Json key="raw" value={node.parameters} base={null} label="Parameters as written" />;
 }

@@ -3,15 +3,17 @@ import type { ExecutionSummary } from '../generated/protocol';
 import { IconButton } from '../shared/Button';
 import { CopyButton } from '../shared/CopyButton';
 import { EmptyState } from '../shared/EmptyState';
-import { formatDuration, formatMoment, formatRelative, shortId } from '../shared/format';
+import { formatCount, formatDuration, formatMoment, formatRelative, shortId } from '../shared/format';
 import { Icon } from '../shared/icons';
 import { ObservedMark } from '../shared/ObservedMark';
+import { type ShownPhase, shownPhase } from '../shared/phase';
 import { moveFocus } from '../shared/roving';
 import { PhaseLabel } from '../shared/states';
 import { useNow } from '../shared/useNow';
 import { Side } from '../shared/verdicts';
 import { openExecution } from '../state/actions';
 import { compare } from '../state/compare';
+import { aheadOf, wrongWith } from '../state/selectors';
 import { useStore } from '../state/store';
 import { MOST_LISTED } from '../state/updates';
 import { useInSight } from './useInSight';
@@ -24,22 +26,26 @@ export function ExecutionList(): ReactElement {
   const open = useStore((state) => (state.open.type === 'execution' ? state.open.executionId : null));
   const ready = useStore((state) => state.ready);
   const elsewhere = useStore((state) => state.runsOn === 'cluster');
-  const cluster = useStore((state) => state.cluster?.connection.name ?? null);
+  const cluster = useStore((state) => state.cluster);
+  const clocks = useStore((state) => state.clocks);
+  const wrong = useStore(wrongWith);
   const comparable = useStore((state) => state.host.mode !== 'replay');
   const sides = useStore((state) => (state.compared ? `${state.compared.a} ${state.compared.b}` : ''));
   const now = useNow();
-  const shown = executions.slice(0, MOST_SHOWN);
+  const unlisted = useStore((state) => state.unlisted);
+  const shown = foremost(executions);
+  const hidden = executions.length - shown.length + unlisted;
   const stop = shown.some((each) => each.execution_id === open) ? open : (shown[0]?.execution_id ?? null);
   const list = useInSight(open);
 
   return (
     <section className="library-part library-executions" aria-label="Executions">
       <h2 className="panel-heading">
-        Executions {executions.length > 0 && <span className="badge">{executions.length}</span>}
+        Executions {executions.length > 0 && <span className="badge">{formatCount(executions.length + unlisted)}</span>}
       </h2>
       {ready && executions.length === 0 && (
         <EmptyState icon="play" title="Nothing has run yet">
-          {cluster !== null && `What is seen of ${cluster} appears here, too. `}
+          {cluster !== null && `What is seen of ${cluster.connection.name} appears here, too. `}
           {elsewhere ? 'Executions of the cluster appear here when they start, and are kept.' : 'Select a workflow and press Run. Every execution is kept here.'}
         </EmptyState>
       )}
@@ -48,27 +54,46 @@ export function ExecutionList(): ReactElement {
           <li key={execution.execution_id} className="library-item">
             <ExecutionRow
               execution={execution}
+              phase={shownPhase(execution, cluster)}
+              wrong={wrong.get(execution.execution_id) ?? ''}
               open={open === execution.execution_id}
               tabStop={stop === execution.execution_id}
-              when={formatRelative(execution.started_at, now)}
+              when={formatRelative(execution.started_at, now + aheadOf({ cluster, clocks }, execution))}
               against={comparable && open !== execution.execution_id ? open : null}
               side={sideOf(sides, execution.execution_id)}
             />
           </li>
         ))}
       </ul>
-      {executions.length > MOST_SHOWN && (
+      {hidden > 0 && (
         <p className="library-more">
           {executions.length < MOST_LISTED ? '' : 'More than '}
-          {executions.length - MOST_SHOWN} older ones are not shown.
+          {formatCount(hidden)} older {hidden === 1 ? 'one is' : 'ones are'} not shown.
         </p>
       )}
     </section>
   );
 }
 
+/** The latest, and before them whatever has not ended: what hangs is what one looks for. In the order they have. */
+export function foremost(executions: readonly ExecutionSummary[]): readonly ExecutionSummary[] {
+  if (executions.length <= MOST_SHOWN) return executions;
+  const unfinished = executions.filter(({ ended_at }) => ended_at === null).slice(0, MOST_SHOWN);
+  let room = MOST_SHOWN - unfinished.length;
+  const kept = new Set(unfinished);
+  return executions.filter((each) => {
+    if (kept.has(each)) return true;
+    if (each.ended_at === null || room === 0) return false;
+    room -= 1;
+    return true;
+  });
+}
+
 interface RowProps {
   execution: ExecutionSummary;
+  phase: ShownPhase;
+  /** What was found wrong with it, a sentence a line. */
+  wrong: string;
   open: boolean;
   tabStop: boolean;
   when: string;
@@ -84,8 +109,8 @@ function sideOf(sides: string, executionId: string): 'a' | 'b' | null {
   return executionId === b ? 'b' : null;
 }
 
-const ExecutionRow = memo(function ExecutionRow({ execution, open, tabStop, when, against, side }: RowProps): ReactElement {
-  const { execution_id, title, phase, started_at, ended_at, origin } = execution;
+const ExecutionRow = memo(function ExecutionRow({ execution, phase, wrong, open, tabStop, when, against, side }: RowProps): ReactElement {
+  const { execution_id, title, started_at, ended_at, origin } = execution;
   return (
     <>
       <button
@@ -126,6 +151,7 @@ const ExecutionRow = memo(function ExecutionRow({ execution, open, tabStop, when
         </span>
         {execution.observed && (
           <span className="library-line">
+            {wrong !== '' && <Wrong sentences={wrong} />}
             <ObservedMark observed={execution.observed} />
           </span>
         )}
@@ -145,3 +171,13 @@ const ExecutionRow = memo(function ExecutionRow({ execution, open, tabStop, when
     </>
   );
 });
+
+/** It may say that it runs, and never come to an end. */
+function Wrong({ sentences }: { sentences: string }): ReactElement {
+  return (
+    <span className="library-wrong" title={sentences}>
+      <Icon name="warning" size={12} />
+      {formatCount(sentences.split('\n').length)} wrong
+    </span>
+  );
+}

@@ -1,8 +1,9 @@
 import { act, fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { describe, expect, it, vi } from 'vitest';
+import type { Finding } from '../generated/protocol';
 import { connect } from '../state/actions';
-import { useStore } from '../state/store';
-import { diagnostic, entry, summary, view } from '../testing/fixtures';
+import { showCluster, useStore } from '../state/store';
+import { cluster, diagnostic, entry, summary, view } from '../testing/fixtures';
 import { Library } from './Library';
 
 describe('Library', () => {
@@ -43,6 +44,31 @@ describe('Library', () => {
     for (const part of ['Hello', 'Halted', '250 ms', '23456789']) expect(text).toContain(part);
   });
 
+  it('tells the age of what runs on a cluster by its clock, also after detaching', () => {
+    const ahead = 600_000;
+    const observed = { cluster: 'production', dialect: 'rune' as const, joined_late: false, gaps: [] };
+    const started_at = Date.now() - 180_000;
+    useStore.setState({ executions: [summary({ started_at: started_at + ahead, observed }), summary({ execution_id: 'x2', started_at })] });
+    const ages = (): (string | undefined)[] => [...document.querySelectorAll('.library-when')].map((each) => each.textContent ?? undefined);
+    act(() => showCluster(cluster({ ahead })));
+    render(<Library />);
+    expect(ages()).toEqual(['3 min ago', '3 min ago']);
+    act(() => showCluster(null));
+    expect(ages()).toEqual(['3 min ago', '3 min ago']);
+  });
+
+  it('marks what something was found wrong with, and says what', () => {
+    const observed = { cluster: 'production', dialect: 'rune' as const, joined_late: false, gaps: [] };
+    const finding = (execution_id: string | null, sentence: string): Finding => ({ rule: 'lost_resume', since: 0, execution_id, sentence, evidence: [], advice: '' });
+    const findings = [finding('x1', 'Rest will never go on'), finding(null, 'nobody takes work'), finding('x1', 'All can no longer open')];
+    useStore.setState({ executions: [summary({ observed }), summary({ execution_id: 'x2', observed })], cluster: cluster({ findings }) });
+    render(<Library />);
+    const mark = screen.getByText('2 wrong').closest('.library-wrong');
+    expect(mark?.getAttribute('title')).toBe('Rest will never go on.\nAll can no longer open.');
+    expect(screen.getByTestId('execution-x1').contains(mark)).toBe(true);
+    expect(screen.getByTestId('execution-x2').textContent).not.toContain('wrong');
+  });
+
   it('brings the line of what is open into sight', () => {
     const revealed: string[] = [];
     Element.prototype.scrollIntoView = function scrollIntoView(this: HTMLElement) {
@@ -55,6 +81,23 @@ describe('Library', () => {
     expect(revealed).toEqual(['workflow-b.json']);
     act(() => useStore.setState({ open: { type: 'execution', executionId: summary().execution_id, view: view() } }));
     expect(revealed.slice(1)).toEqual([`workflow-${summary().path}`, `execution-${summary().execution_id}`]);
+  });
+
+  it('leaves out no execution that has not ended, and counts those it leaves out', () => {
+    const ended = Array.from({ length: 250 }, (_, at) => summary({ execution_id: `e${at}`, phase: 'completed', ended_at: 2_000 }));
+    useStore.setState({ executions: [...ended, summary({ execution_id: 'stuck' })], unlisted: 1_000 });
+    render(<Library />);
+    const rows = [...document.querySelectorAll('[data-testid^="execution-"]')].map((row) => row.getAttribute('data-testid'));
+    expect(rows).toHaveLength(200);
+    expect(rows.slice(-2)).toEqual(['execution-e198', 'execution-stuck']);
+    expect(screen.getByText('1,051 older ones are not shown.')).toBeTruthy();
+    expect(screen.getByText('1,251')).toBeTruthy();
+  });
+
+  it('says that there are older ones where the host has listed as many as are shown', () => {
+    useStore.setState({ executions: Array.from({ length: 200 }, (_, at) => summary({ execution_id: `e${at}`, ended_at: 2_000 })), unlisted: 1 });
+    render(<Library />);
+    expect(screen.getByText('1 older one is not shown.')).toBeTruthy();
   });
 
   it('has no workflows in a recording', () => {

@@ -1,7 +1,7 @@
 /** Everything that can be gone to or done, as one list. */
 import { formatCount, formatMoment, shortId } from '../shared/format';
 import { type IconName, kindIcon } from '../shared/icons';
-import { PHASE_WORDS } from '../shared/states';
+import { PHASE_WORDS, shownPhase } from '../shared/phase';
 import { titleOf } from '../shared/title';
 import { cancel, detach, editorOf, openExecution, run } from '../state/actions';
 import { controlCommands } from '../state/controlCommands';
@@ -13,7 +13,7 @@ import { backToNow, travelTo } from '../state/past';
 import { togglePlaying } from '../state/playback';
 import type { BottomTab, Panel, Theme } from '../state/preferences';
 import { recentOf } from '../state/recent';
-import { canAttach, nodeById, runnable, runningExecution, shownDefinition, shownEntry, shownSummary } from '../state/selectors';
+import { canAttach, nodeById, runnable, runningExecution, runningHere, shownDefinition, shownEntry, shownSummary } from '../state/selectors';
 import { type State, clearItem, openGallery, openWorkflow, selectNode, setPresenter, setScopesShown, setTheme, showAttach, showBottom, togglePanel } from '../state/store';
 
 export interface Entry {
@@ -48,7 +48,6 @@ function items(state: State, query: string): Entry[] {
 const TABS: { tab: BottomTab; text: string }[] = [
   { tab: 'timeline', text: 'Show the timeline' },
   { tab: 'items', text: 'Show the items' },
-  { tab: 'waits', text: 'Show what waits' },
 ];
 const THEMES: { theme: Theme; icon: IconName; name: string }[] = [
   { theme: 'light', icon: 'sun', name: 'light' },
@@ -82,9 +81,10 @@ function commands(state: State, onHelp: () => void): Entry[] {
   if (state.item && itemToRerun(state) !== null) {
     found.push(command('rerun-item', 'replay', `Re-run item ${formatCount(state.item.index)} alone, on this machine…`, () => prepareRerun(null)));
   }
+  if (shownSummary(state) || state.cluster) found.push(command('waits', 'bottom', 'Show what waits', () => showBottom('waits')));
   if (shownSummary(state)) {
     found.push(...TABS.map(({ tab, text }) => command(tab, 'bottom', text, () => showBottom(tab))));
-    if (running !== null) found.push(command('held', 'bottom', 'Show what is held', () => showBottom('held')));
+    if (runningHere(state) !== null) found.push(command('held', 'bottom', 'Show what is held', () => showBottom('held')));
     found.push(command('play', state.playing ? 'pause' : 'play', state.playing ? 'Pause' : 'Play what happened', togglePlaying, 'Space'));
     found.push(command('first', 'previous', 'Go to the first event', () => travelTo({ type: 'position', data: 1 }), 'Home'));
   }
@@ -104,7 +104,7 @@ function commands(state: State, onHelp: () => void): Entry[] {
   if (canAttach(state) && !state.cluster) found.push(command('attach', 'eye', 'Attach to a live cluster…', () => showAttach(true)));
   if (state.cluster) {
     found.push(command('cluster', 'bottom', `Show the cluster ${state.cluster.connection.name}`, () => showBottom('cluster')));
-    found.push(command('detach', 'close', `Detach from ${state.cluster.connection.name}`, () => void detach()));
+    if (state.connection.type === 'live') found.push(command('detach', 'close', `Detach from ${state.cluster.connection.name}`, () => void detach()));
   }
   found.push(command('keys', 'help', 'Show all keys', onHelp, '?'));
   return found;
@@ -137,7 +137,7 @@ function executions(state: State): Entry[] {
     id: `execution ${execution.execution_id}`,
     kind: 'Execution',
     icon: 'play',
-    text: `${execution.title} · ${PHASE_WORDS[execution.phase]}`,
+    text: `${execution.title} · ${PHASE_WORDS[shownPhase(execution, state.cluster)]}`,
     extra: `${formatMoment(execution.started_at)} ${shortId(execution.execution_id)}`,
     act: () => void openExecution(execution.execution_id),
   }));
@@ -162,7 +162,7 @@ function comparisons(state: State): Entry[] {
     id: `compare ${each.execution_id}`,
     kind: 'Command',
     icon: 'compare',
-    text: `Compare with… ${each.title} · ${PHASE_WORDS[each.phase]}`,
+    text: `Compare with… ${each.title} · ${PHASE_WORDS[shownPhase(each, state.cluster)]}`,
     extra: `${formatMoment(each.started_at)} ${shortId(each.execution_id)}`,
     act: () => void compare(each.execution_id, mine.execution_id),
   }));

@@ -1,4 +1,4 @@
-import { render, screen } from '@testing-library/react';
+import { act, render, screen } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import { useStore } from '../state/store';
 import { cluster } from '../testing/fixtures';
@@ -25,7 +25,13 @@ describe('ModeChip', () => {
     useStore.setState({ cluster: cluster() });
     render(<ModeChip />);
     expect(screen.getByTestId('mode-chip').textContent).toBe('LIVE · read only');
-    useStore.setState({ cluster: null });
+    act(() => useStore.setState({ cluster: cluster({ ended: 5_000 }) }));
+    expect(screen.getByTestId('mode-chip').textContent).toBe('NOT LIVE');
+    // Nor does its dot look as if everything were well.
+    expect(document.querySelector('.mode-dot-live')).toBeNull();
+    act(() => useStore.setState({ cluster: cluster({ redis_as_of: 5_000 }) }));
+    expect(screen.getByTestId('mode-chip').textContent).toBe('NOT LIVE');
+    act(() => useStore.setState({ cluster: null }));
   });
 
   it('tells of a lost connection', () => {

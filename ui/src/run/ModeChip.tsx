@@ -1,10 +1,12 @@
 import type { ReactElement } from 'react';
 import type { Connection, Host } from '../bridge/bridge';
 import type { RunsOn } from '../generated/protocol';
+import { unseenSince } from '../shared/left';
 import { useStore } from '../state/store';
 
-export function modeText(host: Host, runsOn: RunsOn, attached = false): string {
-  if (attached) return 'LIVE · read only';
+export function modeText(host: Host, runsOn: RunsOn, attached: 'no' | 'live' | 'ended' = 'no'): string {
+  if (attached === 'live') return 'LIVE · read only';
+  if (attached === 'ended') return 'NOT LIVE';
   if (runsOn === 'cluster') return 'CLUSTER · live';
   switch (host.mode) {
     case 'desktop':
@@ -29,13 +31,13 @@ export function ModeChip(): ReactElement {
   const connection = useStore((state) => state.connection);
   const folder = useStore((state) => state.folder);
   const runsOn = useStore((state) => state.runsOn);
-  const attached = useStore((state) => state.cluster !== null);
+  const attached = useStore((state) => (state.cluster === null ? 'no' : unseenSince(state.cluster) === null ? 'live' : 'ended'));
   const text = modeText(host, runsOn, attached);
   const word = CONNECTION_WORDS[connection.type];
   return (
     <>
-      <span className={`mode-chip ${attached ? 'mode-attached' : `mode-${host.mode}`}`} data-testid="mode-chip" title={folder === '' ? text : folder}>
-        <span className={`mode-dot mode-dot-${connection.type}`} aria-hidden="true" />
+      <span className={`mode-chip ${attached === 'live' ? 'mode-attached' : `mode-${host.mode}`}`} data-testid="mode-chip" title={folder === '' ? text : folder}>
+        <span className={`mode-dot mode-dot-${attached === 'ended' ? 'refused' : connection.type}`} aria-hidden="true" />
         <span className="mode-text">{text}</span>
       </span>
       <span role="status" className="top-connection" data-testid="connection" data-connection={connection.type}>

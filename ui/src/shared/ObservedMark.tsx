@@ -9,7 +9,9 @@ export const JOINED_LATE = 'It had begun before Runeglass looked: what was befor
 
 /** Tells what was only looked at from what ran here. */
 export function ObservedMark({ observed }: { observed: Observed }): ReactElement {
-  const { cluster, joined_late, gaps } = observed;
+  const { cluster, joined_late } = observed;
+  // That nobody looks any more is said by its phase.
+  const gaps = observed.gaps.filter(({ until }) => until !== null);
   return (
     <span className="observed-mark">
       <span className="observed-cluster" title={`Seen on ${cluster}`}>

@@ -39,6 +39,12 @@ export function asSentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** With a full stop, where none is there yet. What begins with the name of a queue or a key keeps its small letter. */
+export function wholeSentence(text: string): string {
+  const begun = /^[a-z]+[ ,]/.test(text) ? asSentence(text) : text;
+  return begun === '' || /[.!?]$/.test(begun) ? begun : `${begun}.`;
+}
+
 /** In a narrow place: what went wrong, without the expression in which it did. */
 export function essenceOf(message: string): string {
   const end = message.lastIndexOf('}}: ');

@@ -1,6 +1,7 @@
 /** The vocabulary of states: an icon, a word and a colour, so that no meaning hangs on colour alone. */
 import type { ReactElement } from 'react';
-import type { ExecutionPhase, NodeState } from '../generated/protocol';
+import type { NodeState } from '../generated/protocol';
+import { PHASE_WORDS, type ShownPhase } from './phase';
 import type { ShownState } from './shownState';
 import './states.css';
 
@@ -16,15 +17,9 @@ export const STATE_WORDS: { [K in ShownState]: string } = {
   skipped: 'Skipped',
 };
 
-export const PHASE_WORDS: { [K in ExecutionPhase]: string } = {
-  running: 'Running',
-  completed: 'Completed',
-  failed: 'Failed',
-  halted: 'Halted',
-};
-
-const PHASE_STATES: { [K in ExecutionPhase]: NodeState } = {
-  running: 'running',
+const PHASE_STATES: { [K in ShownPhase]: NodeState } = {
+  runs: 'running',
+  left: 'idle',
   completed: 'success',
   failed: 'failed',
   halted: 'failed',
@@ -85,15 +80,13 @@ export function StateLabel({ state }: { state: ShownState }): ReactElement {
   );
 }
 
-export function PhaseIcon({ phase }: { phase: ExecutionPhase }): ReactElement {
-  return <StateIcon state={PHASE_STATES[phase]} />;
-}
-
-export function PhaseLabel({ phase }: { phase: ExecutionPhase }): ReactElement {
+/** `brief` where there is room for the icon alone: the word is told to who asks, and to who listens. */
+export function PhaseLabel({ phase, brief = false }: { phase: ShownPhase; brief?: boolean }): ReactElement {
+  const word = PHASE_WORDS[phase];
   return (
-    <span className={`state-label state-${PHASE_STATES[phase]}`}>
-      <PhaseIcon phase={phase} />
-      <span className="state-word">{PHASE_WORDS[phase]}</span>
+    <span className={`state-label state-${PHASE_STATES[phase]}`} title={brief ? word : undefined}>
+      <StateIcon state={PHASE_STATES[phase]} />
+      <span className={brief ? 'visually-hidden' : 'state-word'}>{word}</span>
     </span>
   );
 }

@@ -1,7 +1,9 @@
-import { useSyncExternalStore } from 'react';
+import { createContext, useContext, useSyncExternalStore } from 'react';
 
 /** One clock of one beat per second for everything that counts time on the page. */
 const BEAT_MILLIS = 1_000;
+/** How far ahead of ours the clock is by which moments inside go: a cluster has its own. */
+export const Ahead = createContext(0);
 const listeners = new Set<() => void>();
 let now = Date.now();
 let timer: ReturnType<typeof setInterval> | null = null;
@@ -35,5 +37,5 @@ function read(): number {
 
 /** For components that are nothing but the text that counts: whoever calls this is drawn again every second. */
 export function useNow(): number {
-  return useSyncExternalStore(subscribe, read);
+  return useSyncExternalStore(subscribe, read) + useContext(Ahead);
 }

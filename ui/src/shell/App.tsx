@@ -18,12 +18,14 @@ import { Library } from '../library/Library';
 import { RecentFiles } from '../recent/RecentFiles';
 import { TopBar } from '../run/TopBar';
 import { Splitter } from '../shared/Splitter';
+import { Ahead } from '../shared/useNow';
 import { usePanelSize } from '../state/panels';
 import { PANEL_LIMITS, type Panel } from '../state/preferences';
 import { useFollowComparison } from '../state/compare';
 import { useFollowControl } from '../state/control';
 import { useFollowItem } from '../state/item';
 import { usePlayback } from '../state/playback';
+import { shownAhead } from '../state/selectors';
 import { resizePanel, useStore } from '../state/store';
 import { BottomPanel, bottomTabs } from './BottomPanel';
 import { ChangedBanner } from './ChangedBanner';
@@ -77,6 +79,7 @@ function Panels(): ReactElement {
   const { left, right, bottom } = useStore((state) => state.preferences.panels);
   const hasBottom = useStore((state) => bottomTabs(state) !== '');
   const nothing = useStore((state) => state.open.type === 'nothing');
+  const ahead = useStore(shownAhead);
   return (
     <div className="panels">
       {left.shown && (
@@ -95,7 +98,9 @@ function Panels(): ReactElement {
         ) : (
           <div className="centre-stage">
             <ControlBar />
-            <Canvas />
+            <Ahead value={ahead}>
+              <Canvas />
+            </Ahead>
           </div>
         )}
         {bottom.shown && hasBottom && (
@@ -112,7 +117,9 @@ function Panels(): ReactElement {
           <PanelSplitter panel="right" side="left" label="Width of the inspector" />
           <SizedPanel panel="right">
             <RightPanel>
-              <Inspector why={why} family={<Family />} />
+              <Ahead value={ahead}>
+                <Inspector why={why} family={<Family />} />
+              </Ahead>
             </RightPanel>
           </SizedPanel>
         </>

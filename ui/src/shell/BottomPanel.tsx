@@ -14,7 +14,7 @@ import { TimelinePanel } from '../timeline/TimelinePanel';
 import { WaitsPanel } from '../waits/WaitsPanel';
 import type { BottomTab } from '../state/preferences';
 import { controlledPath, heldTotal } from '../state/control';
-import { countSeverity, runningExecution, shownDefinition, shownEntry, shownSummary } from '../state/selectors';
+import { countSeverity, runningHere, shownDefinition, shownEntry, shownSummary } from '../state/selectors';
 import { type State, showBottom, showPanel, useStore } from '../state/store';
 
 /** Tabs that would be empty by nature are absent. Text, because text is equal when it says the same. */
@@ -24,8 +24,8 @@ export function bottomTabs(state: State): string {
   if (runs && state.compared) tabs.push('compare');
   if (runs) tabs.push('timeline');
   if (runs && splitsOf(shownDefinition(state)).length > 0) tabs.push('items');
-  if (runs) tabs.push('waits');
-  if (runningExecution(state) !== null) tabs.push('held');
+  if (runs || state.cluster) tabs.push('waits');
+  if (runningHere(state) !== null) tabs.push('held');
   if (controlledPath(state) !== null && (runs || isSet(state))) tabs.push('breakpoints');
   if ((shownEntry(state)?.diagnostics.length ?? 0) > 0) tabs.push('problems');
   if (state.cluster) tabs.push('cluster');
@@ -48,6 +48,9 @@ const LABELS: { [K in BottomTab]: string } = {
   cluster: 'Cluster',
 };
 
+/** A file that is wrong is what its author looks at, and a cluster is seen as a whole first; while something runs, what was chosen last. */
+const UNASKED: readonly BottomTab[] = ['problems', 'cluster'];
+
 export function BottomPanel(): ReactElement | null {
   const ids = useStore(bottomTabs).split(' ').filter((id) => id !== '') as BottomTab[];
   const wish = useStore((state) => state.preferences.bottomTab);
@@ -58,8 +61,7 @@ export function BottomPanel(): ReactElement | null {
   const breakpoints = useStore((state) => state.control.controls.breakpoints.length + state.control.controls.mocks.length);
   const [first] = ids;
   if (first === undefined) return null;
-  // A file that is wrong is what its author looks at; while it runs, what was chosen last.
-  const usual = !running && ids.includes('problems') ? 'problems' : first;
+  const usual = running ? first : (UNASKED.find((id) => ids.includes(id)) ?? first);
   const active = wish !== null && ids.includes(wish) ? wish : usual;
   const tabs = ids.map((id): TabDescription<BottomTab> => ({
     id,

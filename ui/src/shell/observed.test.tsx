@@ -1,9 +1,9 @@
-/** What runs on a cluster that is only looked into: whatever cannot be done to it is absent from the whole window. */
+/** What runs on a cluster, looked into or kept by this host: whatever cannot be done to it is absent from the whole window. */
 import { act, fireEvent, render, screen } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { EdgeBreak } from '../canvas/EdgeBreak';
 import { Ports } from '../canvas/Ports';
-import type { Breakpoint, ExecutionSummary, Request, Response, Workflow } from '../generated/protocol';
+import type { Breakpoint, ExecutionSummary, Request, Response, RunsOn, Workflow } from '../generated/protocol';
 import { entriesOf } from '../palette/entries';
 import { connect } from '../state/actions';
 import { selectNode, showBottom, useStore } from '../state/store';
@@ -25,14 +25,14 @@ const BREAKPOINT: Breakpoint = { place: { type: 'before', node_id: 'pack' } };
 
 let asked: Request[] = [];
 
-function answer(request: Request, seen: ExecutionSummary): Response | null {
+function answer(request: Request, seen: ExecutionSummary, runsOn: RunsOn): Response | null {
   switch (request.type) {
     case 'node_detail': {
       const told = detail('pack', { packed: true });
       return { type: 'node_detail', data: { ...told, firings: told.firings.map((each) => ({ ...each, key: 'each=1', start_position: 3, end_position: 4 })) } };
     }
     case 'waits': {
-      const keeper = seen.observed ? 'cluster' : 'here';
+      const keeper = seen.observed || runsOn === 'cluster' ? 'cluster' : 'here';
       const timer = { execution_id: 'x1', title: 'Parcels', node_id: 'pack', name: 'Pack', key: '', due: Date.now() + 60_000, set_at: 0, purpose: { type: 'rest' as const }, keeper: keeper as 'cluster' | 'here' };
       return { type: 'waits', data: { timers: [timer], total: 1, queued: 0, working: true } };
     }
@@ -59,18 +59,19 @@ function answer(request: Request, seen: ExecutionSummary): Response | null {
 const settled = (): Promise<void> => act(async () => void (await new Promise((resolve) => setTimeout(resolve, 20))));
 
 /** The whole window at one node of it, with one item chosen. */
-async function open(seen: ExecutionSummary): Promise<void> {
+async function open(seen: ExecutionSummary, runsOn: RunsOn = 'here'): Promise<void> {
   connect({
     host: { mode: 'web', title: '', readOnly: false },
     call: (request) => {
       asked.push(request);
-      const told = answer(request, seen);
+      const told = answer(request, seen, runsOn);
       return told ? Promise.resolve(told) : new Promise(() => undefined);
     },
     subscribe: () => () => undefined,
   });
   useStore.setState({
     ready: true,
+    runsOn,
     connection: { type: 'live' },
     cluster: seen.observed ? cluster() : null,
     workflows: [entry({ path: 'parcels.json', definition: PARCELS })],
@@ -107,10 +108,21 @@ const TOUCHING = [
   ...['tab-held', 'held', 'held-inspector', 'edit-parameters', 'tab-breakpoints', 'breakpoints', 'add-breakpoint'],
   ...['pin', 'pin-all', 'fire-pack', 'next-timer'],
 ];
-const LOOKING = ['fork-from-its-start', 'fork-from-its-end', 'rerun-item', 'tab-timeline', 'tab-items', 'tab-waits'];
+const FORKING = ['fork-from-its-start', 'fork-from-its-end', 'rerun-item'];
+const LOOKING = ['tab-timeline', 'tab-items', 'tab-waits'];
 
 const commandsOf = (): string[] => entriesOf(useStore.getState(), '', () => undefined).filter(({ kind }) => kind === 'Command').map(({ text }) => text);
 const FORBIDDEN = /^(Run|Stop|Pause|Continue|Step|Set a breakpoint|Disable|Remove|Let only|Deliver|Drop|Jump to the next timer)|breakpoint|held|mock|\bpin/i;
+
+async function pressAll(): Promise<void> {
+  const keys = ['F5', 'F6', 'F9', 'F10', 'F11', 'p', 'P'].flatMap((key) => [
+    { key },
+    { key, shiftKey: true },
+    { key, ctrlKey: true, shiftKey: true },
+  ]);
+  for (const key of [...keys, { key: 'F10', ctrlKey: true }, { key: 'F5', altKey: true }, { key: 'Enter', ctrlKey: true }]) fireEvent.keyDown(document.body, key);
+  await settled();
+}
 
 beforeEach(() => {
   asked = [];
@@ -120,7 +132,7 @@ describe('an execution of a cluster that is looked into', () => {
   it('differs from one that runs here, of which all this is offered', async () => {
     await open(HERE);
     const here = await offeredAnywhere();
-    expect([...TOUCHING, ...LOOKING].filter((id) => !here.has(id))).toEqual([]);
+    expect([...TOUCHING, ...FORKING, ...LOOKING].filter((id) => !here.has(id))).toEqual([]);
     expect(commandsOf().filter((text) => FORBIDDEN.test(text)).length).toBeGreaterThan(8);
   });
 
@@ -128,7 +140,7 @@ describe('an execution of a cluster that is looked into', () => {
     await open(THERE);
     const there = await offeredAnywhere();
     expect(TOUCHING.filter((id) => there.has(id))).toEqual([]);
-    expect(LOOKING.filter((id) => !there.has(id))).toEqual([]);
+    expect([...FORKING, ...LOOKING].filter((id) => !there.has(id))).toEqual([]);
     const commands = commandsOf();
     expect(commands.filter((text) => FORBIDDEN.test(text))).toEqual([]);
     expect(commands).toContain('Fork from this event…');
@@ -137,13 +149,7 @@ describe('an execution of a cluster that is looked into', () => {
 
   it('hears nothing of any key', async () => {
     await open(THERE);
-    const keys = ['F5', 'F6', 'F9', 'F10', 'F11', 'p', 'P'].flatMap((key) => [
-      { key },
-      { key, shiftKey: true },
-      { key, ctrlKey: true, shiftKey: true },
-    ]);
-    for (const key of [...keys, { key: 'F10', ctrlKey: true }, { key: 'F5', altKey: true }, { key: 'Enter', ctrlKey: true }]) fireEvent.keyDown(document.body, key);
-    await settled();
+    await pressAll();
     const touching = ['run', 'cancel', 'control', 'set_controls', 'controls', 'held', 'fork'];
     expect(asked.filter(({ type }) => touching.includes(type))).toEqual([]);
   });
@@ -165,5 +171,25 @@ describe('an execution of a cluster that is looked into', () => {
     act(() => open(THERE));
     expect(places()).toBe(0);
     expect(document.body.textContent).not.toContain('breakpoint');
+  });
+});
+
+describe('an execution of a cluster whose recordings this host keeps', () => {
+  it('can be looked at and stopped, and nothing else is there', async () => {
+    await open(HERE, 'cluster');
+    const there = await offeredAnywhere();
+    expect([...TOUCHING, ...FORKING, 'attach'].filter((id) => there.has(id))).toEqual(['stop']);
+    expect(LOOKING.filter((id) => !there.has(id))).toEqual([]);
+    const commands = commandsOf();
+    expect(commands.filter((text) => FORBIDDEN.test(text) || /fork|re-run|attach/i.test(text))).toEqual(['Stop this execution']);
+    expect(screen.queryByText('Fire now')).toBeNull();
+  });
+
+  it('hears of no key but the one that stops it', async () => {
+    await open(HERE, 'cluster');
+    await pressAll();
+    const refused = ['run', 'set_controls', 'control', 'fork_preview', 'fork', 'attach', 'save_connection', 'controls', 'held'];
+    expect(asked.filter(({ type }) => refused.includes(type))).toEqual([]);
+    expect(asked.some(({ type }) => type === 'cancel')).toBe(true);
   });
 });

@@ -1,8 +1,9 @@
 import { act, fireEvent, render, screen } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { entriesOf } from '../palette/entries';
 import { connect } from '../state/actions';
 import { showProblem, useStore } from '../state/store';
-import { diagnostic, entry, summary, view } from '../testing/fixtures';
+import { cluster, diagnostic, entry, summary, view } from '../testing/fixtures';
 import { App } from './App';
 
 beforeEach(() => {
@@ -108,5 +109,13 @@ describe('App', () => {
     expect(await screen.findAllByText('The disk is full.')).toHaveLength(1);
     fireEvent.click(screen.getByRole('button', { name: 'Dismiss' }));
     expect(screen.queryByText('The disk is full.')).toBeNull();
+  });
+
+  it('shows what waits on an attached cluster before an execution is open, behind the cluster as a whole', () => {
+    useStore.setState({ cluster: cluster(), open: { type: 'nothing' }, workflows: [] });
+    render(<App />);
+    expect(screen.getByTestId('tab-waits')).toBeTruthy();
+    expect(screen.getByTestId('cluster-panel')).toBeTruthy();
+    expect(entriesOf(useStore.getState(), '', () => undefined).map(({ text }) => text)).toContain('Show what waits');
   });
 });

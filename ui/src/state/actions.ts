@@ -35,8 +35,8 @@ import type {
 } from '../generated/protocol';
 import { applyPatches } from './patch';
 import { isObserved, shownDefinition, shownEntry } from './selectors';
-import { INITIAL_STATE, NO_ITEM, type State, growPanel, openGallery, rememberCase, showBottom, showProblem, useStore } from './store';
-import { clusterAfter, reduceUpdates, withSummaries } from './updates';
+import { INITIAL_STATE, NO_ITEM, type State, clocksAfter, growPanel, openGallery, rememberCase, showBottom, showCluster, showProblem, useStore } from './store';
+import { clusterAfter, clusterUnheard, reduceUpdates, withOpened } from './updates';
 
 const FRESH_RETRIES = 10;
 const FRESH_PAUSE_MILLIS = 100;
@@ -72,7 +72,7 @@ export function connect(bridge: Bridge): void {
     },
     connection: (connection) => {
       if (session !== mine) return;
-      useStore.setState({ connection });
+      useStore.setState(({ cluster }) => ({ connection, cluster: 'problem' in connection ? clusterUnheard(cluster, connection.problem, Date.now()) : cluster }));
       if (connection.type === 'live') void refresh(mine);
     },
   });
@@ -99,7 +99,7 @@ async function refresh(mine: Session): Promise<void> {
 async function fetchCluster(mine: Session): Promise<void> {
   try {
     const cluster = await ask(mine.bridge, { type: 'cluster' });
-    if (session === mine) useStore.setState({ cluster });
+    if (session === mine) showCluster(cluster);
   } catch (thrown) {
     if (session === mine) showProblem(problemOf(thrown));
   }
@@ -112,8 +112,8 @@ function release(mine: Session): void {
 }
 
 function fromSnapshot(snapshot: Snapshot): Partial<State> {
-  const { version, folder, runs_on: runsOn, keeps_nothing: keepsNothing = false, workflows, executions } = snapshot;
-  return { ready: true, version, folder, runsOn, keepsNothing, workflows, executions };
+  const { version, folder, runs_on: runsOn, keeps_nothing: keepsNothing = false, workflows, executions, unlisted = 0 } = snapshot;
+  return { ready: true, version, folder, runsOn, keepsNothing, workflows, executions, unlisted };
 }
 
 /** Keeps what was open, or comes back to what was open last time; a first visit starts in the gallery. */
@@ -154,7 +154,7 @@ function apply(mine: Session, updates: Update[]): void {
   const { state, troubles, waiting } = reduceUpdates(before, updates);
   const cluster = clusterAfter(before.cluster, updates);
   mine.waiting.push(...waiting);
-  useStore.setState({ ...state, cluster });
+  useStore.setState({ ...state, cluster, clocks: clocksAfter(before.clocks, cluster) });
   troubles.forEach(showProblem);
   // What was seen there and not kept has gone with it.
   if (before.cluster && !cluster) void refresh(mine);
@@ -207,7 +207,7 @@ function showView(mine: Session, fetched: ExecutionView): void {
     const ahead = state.open.view !== null && state.open.view.position > fetched.position;
     const view = ahead && state.open.view ? state.open.view : applyPatches(fetched, mine.waiting);
     mine.waiting = [];
-    return { open: { ...state.open, view }, executions: withSummaries(state.executions, [view.summary]) };
+    return { open: { ...state.open, view }, ...withOpened(state, view.summary) };
   });
 }
 
@@ -334,13 +334,33 @@ export async function keepNote(executionId: string, position: number, text: stri
   await ask(host(), { type: 'add_note', execution_id: executionId, position, text });
 }
 
-/** Looks into a cluster. What is wrong with that is said where it was asked for, so it is thrown. */
-export async function attachTo(connection: ClusterConnection, passwords: Passwords, record: boolean): Promise<void> {
+type Attaching = [connection: ClusterConnection, passwords: Passwords, record: boolean, wanted: () => boolean];
+
+/** One after the other, so that whoever withdraws leaves nothing that somebody has attached to since. */
+let attaching: Promise<unknown> = Promise.resolve();
+
+/**
+ * Looks into a cluster, and says whether that was still wanted when it was let in. What is wrong with it is said where it
+ * was asked for, so it is thrown.
+ */
+export function attachTo(...wish: Attaching): Promise<boolean> {
+  const attached = attaching.then(() => attachOnce(...wish));
+  attaching = attached.catch(() => undefined);
+  return attached;
+}
+
+async function attachOnce(...[connection, passwords, record, wanted]: Attaching): Promise<boolean> {
+  if (!wanted()) return false;
   const cluster = await ask(host(), { type: 'attach', connection, passwords, record });
-  useStore.setState({ cluster });
+  if (!wanted()) {
+    await detach();
+    return false;
+  }
+  showCluster(cluster);
   showBottom('cluster');
   // Its tables need more room than a timeline.
   growPanel('bottom', CLUSTER_HEIGHT);
+  return true;
 }
 
 export async function detach(): Promise<void> {
@@ -349,7 +369,7 @@ export async function detach(): Promise<void> {
 
 export async function keepObserved(on: boolean): Promise<void> {
   const cluster = await orComplain(() => ask(host(), { type: 'keep_observed', on }));
-  if (cluster) useStore.setState({ cluster });
+  if (cluster) showCluster(cluster);
 }
 
 export async function testConnection(connection: ClusterConnection, passwords: Passwords): Promise<ConnectionStep[]> {

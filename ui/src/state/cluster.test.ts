@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type Bridge, type Listener, ProblemError } from '../bridge/bridge';
 import type { ExecutionSummary, Request, Response } from '../generated/protocol';
 import { cluster, summary, view } from '../testing/fixtures';
-import { connect, openExecution } from './actions';
+import { attachTo, connect, openExecution } from './actions';
 import { canAttach, runnable, runningExecution } from './selectors';
 import { useStore } from './store';
 import { clusterAfter } from './updates';
@@ -53,6 +53,29 @@ describe('an attached cluster', () => {
     expect(runningExecution(useStore.getState())).toBeNull();
   });
 
+  it('is left at once where nobody wants it any more when it lets us in', async () => {
+    const asked: string[] = [];
+    let letIn = (): void => undefined;
+    const known = host.call.bind(host);
+    host.call = (request) => {
+      asked.push(request.type);
+      if (request.type === 'detach') return Promise.resolve({ type: 'done' });
+      if (request.type !== 'attach') return known(request);
+      return new Promise((resolve) => {
+        letIn = () => resolve({ type: 'cluster', data: cluster() });
+      });
+    };
+    useStore.setState({ cluster: null });
+    let wanted = true;
+    const attached = attachTo(cluster().connection, {}, false, () => wanted);
+    await settled();
+    wanted = false;
+    letIn();
+    expect(await attached).toBe(false);
+    expect(asked).toEqual(['attach', 'detach']);
+    expect(useStore.getState().cluster).toBeNull();
+  });
+
   it('takes along what was not kept, without a complaint', async () => {
     await openExecution('x1');
     host.attached = false;
@@ -60,6 +83,31 @@ describe('an attached cluster', () => {
     await settled();
     const { cluster: left, executions, open, toasts } = useStore.getState();
     expect({ left, executions, open, toasts }).toEqual({ left: null, executions: [], open: { type: 'nothing' }, toasts: [] });
+  });
+});
+
+describe('a host that does not answer any more', () => {
+  it('leaves a cluster that is not live, until it answers again', async () => {
+    const problem = { code: 'infrastructure' as const, message: 'Runeglass does not answer.', hint: '' };
+    host.listener?.connection({ type: 'reconnecting', problem });
+    const unheard = useStore.getState().cluster;
+    expect(unheard?.ended).toBeGreaterThan(Date.now() - 5_000);
+    expect([unheard?.queues_as_of, unheard?.redis_as_of]).toEqual([unheard?.ended, unheard?.ended]);
+    expect(unheard?.troubles).toEqual([problem]);
+    // It is told once, however often it is tried again.
+    host.listener?.connection({ type: 'reconnecting', problem });
+    expect(useStore.getState().cluster).toBe(unheard);
+    host.listener?.connection({ type: 'live' });
+    await settled();
+    expect(useStore.getState().cluster?.ended).toBeNull();
+  });
+
+  it('has no cluster where it comes back without one', async () => {
+    host.listener?.connection({ type: 'reconnecting', problem: { code: 'infrastructure', message: '', hint: '' } });
+    host.attached = false;
+    host.listener?.connection({ type: 'live' });
+    await settled();
+    expect(useStore.getState().cluster).toBeNull();
   });
 });
 

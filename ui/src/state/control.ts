@@ -6,20 +6,20 @@ import { controlExecution, controlsOf, heldOf, keepControls } from './actions';
 import { type Port, cycled, mockOf, withBreakpoint, withMock, withoutBreakpoint, withoutMock } from './breakpoints';
 import { type Aspect, type ControlState, type Following, NO_CONTROLS } from './controlState';
 import { Poll } from './poll';
-import { isObserved, runningExecution, shownSummary } from './selectors';
+import { runningHere, runsElsewhere, shownSummary } from './selectors';
 import { type State, selectNode, showBottom, showProblem, useStore } from './store';
 
 const PAUSE_MILLIS = 150;
 
 /** The file whose breakpoints may be changed here; null in a recording, for what runs elsewhere, and where no file is known. */
 export function controlledPath(state: State): string | null {
-  if (state.host.readOnly || isObserved(state)) return null;
+  if (state.host.readOnly || runsElsewhere(state)) return null;
   return state.open.type === 'workflow' ? state.open.path : (shownSummary(state)?.path ?? null);
 }
 
 /** The execution that may be told what to do: it runs, and the page shows it as it is now. */
 export function commanded(state: State): string | null {
-  return state.past === null ? runningExecution(state) : null;
+  return state.past === null ? runningHere(state) : null;
 }
 
 /** What is held of the shown execution, and can be let go. */
@@ -67,7 +67,7 @@ export function setAspect(aspect: Aspect): void {
 /** Keeps what is known up to date, whichever panels are open. */
 export function useFollowControl(): void {
   const path = useStore(controlledPath);
-  const executionId = useStore((state) => (state.host.readOnly || isObserved(state) ? null : (shownSummary(state)?.execution_id ?? null)));
+  const executionId = useStore((state) => (state.host.readOnly || runsElsewhere(state) ? null : (shownSummary(state)?.execution_id ?? null)));
   const live = useStore((state) => state.connection.type === 'live');
 
   // Before the next picture, so that nothing of another file is ever seen.
@@ -150,7 +150,7 @@ function touches(one: string, other: string): boolean {
 
 /** Sends a command about the shown execution; the answer says why it could not be followed. */
 export async function command(wish: Command): Promise<Problem | null> {
-  const executionId = runningExecution(useStore.getState());
+  const executionId = runningHere(useStore.getState());
   return executionId === null ? null : commandOf(executionId, wish);
 }
 

@@ -8,9 +8,9 @@ export function prepareFork(fork: ForkDraft | null): void {
   useStore.setState({ fork });
 }
 
-/** A recording from a file can be looked at, and nothing more. */
+/** A recording from a file can be looked at, and nothing more; a host that keeps what a cluster does has no engine to fork in. */
 export function canFork(state: State): boolean {
-  return !state.host.readOnly && shownSummary(state) !== null;
+  return !state.host.readOnly && state.runsOn === 'here' && shownSummary(state) !== null;
 }
 
 /** From the event under the scrubber; of what is over, its last event. */

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { WORKFLOW, diagnostic, entry, nodeView, summary, view } from '../testing/fixtures';
+import { WORKFLOW, cluster, diagnostic, entry, nodeView, summary, view } from '../testing/fixtures';
 import {
   edgeViewOf,
   fileHasChanged,
   ignoredInto,
   followsTheClock,
+  lastSeen,
   nodeStateOf,
   runnable,
   runningExecution,
+  shownAhead,
   shownDefinition,
   shownDiagnostics,
   stateCounts,
@@ -76,6 +78,22 @@ describe('followsTheClock', () => {
     expect(followsTheClock(state({ open: ended }))).toBe(false);
     expect(followsTheClock(state({ open: workflowOpen }))).toBe(false);
     expect(followsTheClock(state({ open: executionOpen, host: { mode: 'replay', title: '', readOnly: true } }))).toBe(false);
+  });
+
+  it('ends with looking at what runs elsewhere', () => {
+    const gaps = (until: number | null) => [{ from: 5_000, until, dropped: 0, why: 'nobody looked any more' }];
+    const seen = (until: number | null) => ({
+      ...executionOpen,
+      view: view({ summary: summary({ observed: { cluster: 'production', dialect: 'runeglass', joined_late: false, gaps: gaps(until) } }) }),
+    });
+    expect(followsTheClock(state({ open: seen(6_000), cluster: cluster() }))).toBe(true);
+    expect(followsTheClock(state({ open: seen(null) }))).toBe(false);
+    expect(lastSeen(state({ open: seen(null) }))).toBe(5_000);
+    const ended = cluster({ ended: 7_000, ahead: 100 });
+    expect(followsTheClock(state({ open: seen(6_000), cluster: ended }))).toBe(false);
+    expect(lastSeen(state({ open: seen(6_000), cluster: ended }))).toBe(7_100);
+    expect(shownAhead(state({ open: executionOpen, cluster: ended }))).toBe(0);
+    expect(followsTheClock(state({ open: executionOpen, cluster: ended }))).toBe(true);
   });
 });
 

@@ -4,6 +4,7 @@ import type {
   EdgeView,
   ExecutionSummary,
   ExecutionView,
+  Finding,
   ItemDetail,
   Node,
   NodeState,
@@ -11,7 +12,10 @@ import type {
   Workflow,
   WorkflowEntry,
 } from '../generated/protocol';
+import { wholeSentence } from '../shared/errorWords';
 import { ignoredShare, ignoredWords, whyIgnored } from '../shared/ignored';
+import { seenUntil } from '../shared/left';
+import { type ShownPhase, phaseThen, shownPhase } from '../shared/phase';
 import { own } from '../shared/record';
 import { scopeOf } from '../shared/scopes';
 import { type ShownState, shownState } from '../shared/shownState';
@@ -31,9 +35,39 @@ export function shownSummary(state: State): ExecutionSummary | null {
   return state.executions.find((execution) => execution.execution_id === open.executionId) ?? null;
 }
 
+let titled: { executions: readonly ExecutionSummary[]; titles: ReadonlyMap<string, string> } | null = null;
+
+/** Asked by every row of a list at every change, so looked up, not searched for. */
+export function titleOfExecution({ executions }: State, executionId: string): string | undefined {
+  if (titled?.executions !== executions) titled = { executions, titles: new Map(executions.map(({ execution_id, title }) => [execution_id, title])) };
+  return titled.titles.get(executionId);
+}
+
+const NOTHING_WRONG: ReadonlyMap<string, string> = new Map();
+let wrong: { findings: readonly Finding[]; sentences: ReadonlyMap<string, string> } | null = null;
+
+/** What was found wrong with executions of the attached cluster, a sentence a line. Text for the same reason as elsewhere. */
+export function wrongWith({ cluster }: State): ReadonlyMap<string, string> {
+  if (cluster === null || cluster.findings.length === 0) return NOTHING_WRONG;
+  if (wrong?.findings === cluster.findings) return wrong.sentences;
+  const sentences = new Map<string, string>();
+  for (const { execution_id, sentence } of cluster.findings) {
+    if (!execution_id) continue;
+    const before = sentences.get(execution_id);
+    sentences.set(execution_id, before === undefined ? wholeSentence(sentence) : `${before}\n${wholeSentence(sentence)}`);
+  }
+  wrong = { findings: cluster.findings, sentences };
+  return sentences;
+}
+
 /** What runs on a cluster that is only looked into cannot be touched from here. */
 export function isObserved(state: State): boolean {
   return (shownSummary(state)?.observed ?? null) !== null;
+}
+
+/** What runs on a cluster, looked into or kept by this host: nothing here can hold it, step it or change it. */
+export function runsElsewhere(state: State): boolean {
+  return isObserved(state) || state.runsOn === 'cluster';
 }
 
 /** Whether this host can look into clusters. */
@@ -119,7 +153,7 @@ export type Runnable =
   | { type: 'absent' };
 
 export function runnable(state: State): Runnable {
-  if (state.host.readOnly || isObserved(state) || state.runsOn === 'cluster' || state.connection.type === 'refused') return { type: 'absent' };
+  if (state.host.readOnly || runsElsewhere(state) || state.connection.type === 'refused') return { type: 'absent' };
   const entry = shownEntry(state);
   if (!entry) return { type: 'blocked', reason: 'Select a workflow to run it.' };
   const errors = countSeverity(entry.diagnostics, 'error');
@@ -129,14 +163,60 @@ export function runnable(state: State): Runnable {
   return { type: 'ready', entry };
 }
 
+/** It can be stopped, wherever this host lets it run. */
 export function runningExecution(state: State): string | null {
   const summary = shownSummary(state);
   return summary?.phase === 'running' && !state.host.readOnly && !isObserved(state) ? summary.execution_id : null;
 }
 
+/** It runs in an engine of this host, which can hold it. */
+export function runningHere(state: State): string | null {
+  return runsElsewhere(state) ? null : runningExecution(state);
+}
+
 /** Whether the shown execution and the clock on the wall go together: a replay happens at another time than what it shows. */
 export function followsTheClock(state: State): boolean {
-  return state.past === null && state.host.mode !== 'replay' && shownSummary(state)?.phase === 'running';
+  const summary = shownSummary(state);
+  return state.past === null && state.host.mode !== 'replay' && summary !== null && shownPhase(summary, state.cluster) === 'runs';
+}
+
+/** When the shown execution was seen last, on its own clock, where nobody looks any more and that is known. */
+export function lastSeen(state: State): number | null {
+  return seenUntil(shownSummary(state)?.observed, state.cluster);
+}
+
+/** Whether what is shown as running is only what was seen last. */
+export function isLeft(state: State): boolean {
+  const summary = shownSummary(state);
+  return summary !== null && state.past === null && phaseOf(state, summary) === 'left';
+}
+
+/** At the moment that is shown. */
+export function phaseOf(state: State, summary: ExecutionSummary): ShownPhase {
+  return state.past === null ? shownPhase(summary, state.cluster) : phaseThen(summary);
+}
+
+export function shownAhead(state: State): number {
+  return aheadOf(state, shownSummary(state));
+}
+
+/** How far the clock of an execution is ahead of ours: a cluster has its own. */
+export function aheadOf({ cluster, clocks }: Pick<State, 'cluster' | 'clocks'>, summary: ExecutionSummary | null): number {
+  const name = summary?.observed?.cluster;
+  if (name === undefined) return 0;
+  return cluster?.connection.name === name ? cluster.ahead : (own(clocks, name) ?? 0);
+}
+
+/** How many executions of the attached cluster are under way of which something went by unheard. Of our own workers the log says it all. */
+export function patchyExecutions({ cluster, executions }: State): number {
+  const patchy = ({ ended_at, observed }: ExecutionSummary): boolean =>
+    ended_at === null && observed?.cluster === cluster?.connection.name && (observed?.gaps.length !== 0 || (observed.dialect === 'rune' && observed.joined_late));
+  return cluster === null ? 0 : executions.filter(patchy).length;
+}
+
+/** Whether it cannot be seen at the moment what workers of the cluster do with its timers: Redis says so. */
+export function cannotSeeTimers(state: State): boolean {
+  return state.cluster !== null && state.cluster.redis_as_of !== null;
 }
 
 export function countSeverity(diagnostics: readonly Diagnostic[], severity: Diagnostic['severity']): number {

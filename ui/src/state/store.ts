@@ -95,10 +95,14 @@ export interface State {
   keepsNothing: boolean;
   /** The live cluster that is looked into; null where there is none. */
   cluster: ClusterView | null;
+  /** How far the clocks of clusters that were looked into are ahead of ours, by name: what was recorded there goes by them. */
+  clocks: { [cluster: string]: number };
   /** The dialog that attaches is open. */
   attaching: boolean;
   workflows: WorkflowEntry[];
   executions: ExecutionSummary[];
+  /** Executions that the host keeps and has not listed. */
+  unlisted: number;
   /** Files that the host had open before. */
   recent: RecentFile[];
   open: Open;
@@ -140,9 +144,11 @@ export const INITIAL_STATE: State = {
   runsOn: 'here',
   keepsNothing: false,
   cluster: null,
+  clocks: {},
   attaching: false,
   workflows: [],
   executions: [],
+  unlisted: 0,
   recent: [],
   open: { type: 'nothing' },
   selectedNode: null,
@@ -179,6 +185,15 @@ export function selectNode(selectedNode: string | null): void {
 
 export function setSearch(search: string | null): void {
   useStore.setState({ search });
+}
+
+export function showCluster(cluster: ClusterView | null): void {
+  useStore.setState(({ clocks }) => ({ cluster, clocks: clocksAfter(clocks, cluster) }));
+}
+
+export function clocksAfter(clocks: State['clocks'], cluster: ClusterView | null): State['clocks'] {
+  if (cluster === null || clocks[cluster.connection.name] === cluster.ahead) return clocks;
+  return { ...clocks, [cluster.connection.name]: cluster.ahead };
 }
 
 export function showAttach(attaching: boolean): void {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { entry, nodeView, patch, summary, view } from '../testing/fixtures';
 import { MOST_LISTED, reduceUpdates } from './updates';
 
-const empty = { workflows: [], executions: [], open: { type: 'nothing' as const }, heldChanges: 0 };
+const empty = { workflows: [], executions: [], open: { type: 'nothing' as const }, heldChanges: 0, unlisted: 0 };
 
 describe('reduceUpdates', () => {
   it('adds an execution it did not know, newest first', () => {

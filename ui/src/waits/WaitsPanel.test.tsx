@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Request, Response, TimerView, WaitBoard } from '../generated/protocol';
 import { connect } from '../state/actions';
 import { useStore } from '../state/store';
-import { view } from '../testing/fixtures';
+import { cluster, view } from '../testing/fixtures';
 import { WaitsPanel } from './WaitsPanel';
 
 function timer(more: Partial<TimerView>): TimerView {
@@ -30,6 +30,12 @@ beforeEach(() => void vi.useFakeTimers({ now: 1_000_000, toFake: ['Date'] }));
 afterEach(() => void vi.useRealTimers());
 
 describe('WaitsPanel', () => {
+  it('tells executions of the same name apart', async () => {
+    show({ timers: [timer({}), timer({ execution_id: '0123456789abcdef', key: 'each=3' })], total: 2, queued: 0, working: true });
+    const rows = (await screen.findAllByText('Hello')).map((each) => each.closest('.waits-where')?.textContent);
+    expect(rows).toEqual(['Hellox1', 'Hello89abcdefeach=3']);
+  });
+
   it('lists timers with a countdown, and what is overdue with the reason', async () => {
     const timers = [timer({ due: Date.now() - 12_000, name: 'Late one', key: 'each=3' }), timer({})];
     show({ timers, total: 2, queued: 3, working: true });
@@ -37,6 +43,18 @@ describe('WaitsPanel', () => {
     expect(screen.getByText('woken; 3 messages ahead of it in the queue')).toBeTruthy();
     expect(screen.getByText('Greet').closest('button')?.textContent).toMatch(/in 1 min [01] s/);
     expect(screen.getByText('each=3')).toBeTruthy();
+  });
+
+  it('goes by the clock of the cluster, and blames nobody while Redis cannot be read', async () => {
+    const due = Date.now() + 3_600_000 - 12_000;
+    show({ timers: [timer({ due, keeper: 'cluster', name: 'Theirs' }), timer({ due, name: 'Ours', node_id: 'say' })], total: 2, queued: 0, working: true });
+    act(() => useStore.setState({ cluster: cluster({ ahead: 3_600_000 }) }));
+    const row = (await screen.findByText('Theirs')).closest('button');
+    expect(row?.textContent).toContain('overdue 12 s');
+    expect(row?.textContent).toContain('due, and no worker has claimed it');
+    expect(screen.getByText('Ours').closest('button')?.textContent).toContain('in 59 min');
+    act(() => useStore.setState({ cluster: cluster({ ahead: 3_600_000, redis_as_of: 1 }) }));
+    expect(row?.textContent).toContain('whether anybody has claimed it cannot be seen');
   });
 
   it('counts nothing down while something is held', async () => {

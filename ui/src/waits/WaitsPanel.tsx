@@ -3,14 +3,15 @@ import { type ReactElement, useEffect, useState } from 'react';
 import type { Problem, TimerView, WaitBoard } from '../generated/protocol';
 import { Button } from '../shared/Button';
 import { EmptyState } from '../shared/EmptyState';
-import { formatCountdown, formatCount, formatMoment } from '../shared/format';
+import { formatCountdown, formatCount, formatMoment, shortId } from '../shared/format';
 import { Icon } from '../shared/icons';
 import { LostLabel } from '../shared/LostLabel';
 import { moveFocus } from '../shared/roving';
-import { useNow } from '../shared/useNow';
+import { Ahead, useNow } from '../shared/useNow';
 import { openExecution, waitBoard } from '../state/actions';
 import { commanded, tellOf } from '../state/control';
 import { Poll } from '../state/poll';
+import { cannotSeeTimers } from '../state/selectors';
 import { selectNode, useStore } from '../state/store';
 import { LOST_REASON, canBeFired, inOrder, isLost, isOverdue, overdueReason, purposeOf, stands } from './words';
 import './waits.css';
@@ -21,6 +22,7 @@ type Answer = { type: 'loading' } | { type: 'board'; board: WaitBoard } | { type
 
 export function WaitsPanel(): ReactElement | null {
   const answer = useBoard();
+  const ahead = useStore((state) => state.cluster?.ahead ?? 0);
   if (answer.type === 'loading') return null;
   if (answer.type === 'failed') return <EmptyState icon="error" title={answer.problem.message}>{answer.problem.hint}</EmptyState>;
   const { board } = answer;
@@ -37,7 +39,9 @@ export function WaitsPanel(): ReactElement | null {
       <ul className="waits-list" onKeyDown={moveFocus}>
         {inOrder(board.timers).map((timer, at) => (
           <li key={`${timer.execution_id} ${timer.node_id} ${timer.key} ${timer.purpose.type}`}>
-            <Row timer={timer} board={board} tabStop={at === 0} />
+            <Ahead value={timer.keeper === 'here' ? 0 : ahead}>
+              <Row timer={timer} board={board} tabStop={at === 0} />
+            </Ahead>
             <FireNow timer={timer} />
           </li>
         ))}
@@ -90,7 +94,10 @@ function Row({ timer, board, tabStop }: { timer: TimerView; board: WaitBoard; ta
         <span className="waits-title" title={timer.title}>
           {timer.title}
         </span>
-        {timer.key !== '' && <code title={timer.key}>{timer.key}</code>}
+        <span className="waits-ids">
+          <code title={timer.execution_id}>{shortId(timer.execution_id)}</code>
+          {timer.key !== '' && <code title={timer.key}>{timer.key}</code>}
+        </span>
       </span>
       <time className="waits-moment numbers">{formatMoment(timer.due)}</time>
     </button>
@@ -126,8 +133,9 @@ function NextTimer({ board }: { board: WaitBoard }): ReactElement | null {
 /** Why it does not go on, which is read as a whole; nothing where it is in time. */
 function Reason({ timer, board }: { timer: TimerView; board: WaitBoard }): ReactElement | null {
   const late = isOverdue(timer, useNow());
+  const unseen = useStore(cannotSeeTimers);
   if (isLost(timer)) return <span className="waits-reason">{LOST_REASON}</span>;
-  return late && !stands(timer) ? <span className="waits-reason">{overdueReason(timer, board)}</span> : null;
+  return late && !stands(timer) ? <span className="waits-reason">{overdueReason(timer, board, unseen)}</span> : null;
 }
 
 /** Only this and the reason are drawn again with every beat of the one clock. */

@@ -23,6 +23,8 @@ describe('a timer', () => {
 
   it('of a cluster has nothing to do with what is queued here', () => {
     expect(overdueReason({ keeper: 'cluster' }, { working: false, queued: 2 })).toBe('due, and no worker has claimed it');
+    expect(overdueReason({ keeper: 'cluster' }, { working: true, queued: 0 }, true)).toBe('due; whether anybody has claimed it cannot be seen at the moment');
+    expect(overdueReason({ keeper: 'here' }, { working: true, queued: 0 }, true)).toContain('not taken up');
   });
 
   it('stands first where it is lost; the others keep their order', () => {

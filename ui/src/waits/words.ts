@@ -28,7 +28,7 @@ export function inOrder(timers: readonly TimerView[]): TimerView[] {
   return [...timers.filter(isLost), ...timers.filter((timer) => !isLost(timer))];
 }
 
-export const LOST_REASON = 'its timer was claimed and what it should have resumed was never sent';
+export { LOST_REASON } from '../shared/LostLabel';
 
 /** What happens when it is due. */
 export function purposeOf({ purpose }: Pick<TimerView, 'purpose'>): string {
@@ -42,9 +42,10 @@ export function purposeOf({ purpose }: Pick<TimerView, 'purpose'>): string {
   }
 }
 
-export function overdueReason({ keeper }: Pick<TimerView, 'keeper'>, { working, queued }: Pick<WaitBoard, 'working' | 'queued'>): string {
+/** `unseen`: what becomes of timers of the cluster cannot be seen at the moment. */
+export function overdueReason({ keeper }: Pick<TimerView, 'keeper'>, { working, queued }: Pick<WaitBoard, 'working' | 'queued'>, unseen = false): string {
   // What is queued here is none of a cluster's business.
-  if (keeper !== 'here') return 'due, and no worker has claimed it';
+  if (keeper !== 'here') return unseen ? 'due; whether anybody has claimed it cannot be seen at the moment' : 'due, and no worker has claimed it';
   if (!working) return 'the engine has stopped: start Runeglass again, and it goes on';
   if (queued > 0) return `woken; ${plural(queued, 'message')} ahead of it in the queue`;
   return 'due, and not taken up yet';

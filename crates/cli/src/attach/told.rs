@@ -47,9 +47,10 @@ impl Told {
     /// One line that is always there.
     pub fn now(&self, view: &ClusterView) -> String {
         let waiting: u64 = view.queues.iter().map(|queue| queue.messages).sum();
-        let redis = view.redis.as_ref().map_or(0, |redis| redis.used_bytes / (1024 * 1024));
+        let redis = view.redis.as_ref().and_then(|redis| redis.used_bytes);
+        let redis = redis.map(|bytes| format!(" · Redis {} MiB", bytes / (1024 * 1024))).unwrap_or_default();
         format!(
-            "LIVE {} · {} running, {} ended · {} waiting{} · Redis {redis} MiB · {}",
+            "LIVE {} · {} running, {} ended · {} waiting{}{redis} · {}",
             plain(&view.connection.name),
             self.running.len(),
             self.ended,
@@ -66,11 +67,17 @@ impl Told {
             more => format!("{more} go on"),
         });
         if view.passed_over > 0 {
-            line.push_str(&format!(", {} not listed: there were too many", view.passed_over));
+            line.push_str(&format!(
+                ", {} not listed: there were too many, or they were over too soon",
+                view.passed_over
+            ));
+        }
+        if view.unreadable > 0 {
+            line.push_str(&format!(", {} not listed: they could not be read", view.unreadable));
         }
         line.push_str(&format!("{}; {}", astray(view), heard(view)));
         if !view.findings.is_empty() {
-            line.push_str(&format!("; {} wrong", counted(view.findings.len() as u64, "thing")));
+            line.push_str(&format!("; {} wrong", counted(view.found() as u64, "thing")));
         }
         line
     }
@@ -111,7 +118,10 @@ impl Told {
                 Some(ClusterDialect::Runeglass) | None => "· these are workers of Runeglass".to_owned(),
             });
         }
-        lines.extend(self.troubles(&view.troubles));
+        // Why it has ended is said at the end.
+        if view.ended.is_none() {
+            lines.extend(self.troubles(&view.troubles));
+        }
         lines.extend(self.findings(&view.findings));
         for gap in view.gaps.iter().filter(|gap| self.gap.is_none_or(|told| gap.from > told)) {
             lines.push(format!("· gap: {}", plain(&gap.why)));
@@ -203,10 +213,9 @@ fn heard(view: &ClusterView) -> String {
         Some(ClusterDialect::Runeglass) => "the log of the workers is read".to_owned(),
         Some(ClusterDialect::Rune) | None => format!("{} heard", counted(view.heard, "message")),
     };
-    match view.dropped {
-        0 => source,
-        dropped => format!("{source}, {} not seen", counted(dropped, "message")),
-    }
+    let counts = [(view.dropped, "not seen"), (view.unread, "could not be read")];
+    let some = counts.iter().filter(|(count, _)| *count > 0);
+    some.fold(source, |line, (count, what)| format!("{line}, {} {what}", counted(*count, "message")))
 }
 
 /// What was done more than once or not at all, where there is any: ", 3 begun again, 1 put aside".
@@ -237,27 +246,9 @@ mod tests {
             amqp: String::new(),
             redis: String::new(),
             prefix: String::new(),
-            dialect: None,
-        };
-        ClusterView {
-            connection,
             dialect: Some(ClusterDialect::Rune),
-            since: 0,
-            troubles: Vec::new(),
-            queues: Vec::new(),
-            redis: None,
-            workers: Vec::new(),
-            findings: Vec::new(),
-            heard: 1,
-            dropped: 0,
-            redelivered: 0,
-            dead_letters: None,
-            gaps: Vec::new(),
-            passed_over: 0,
-            forgotten: 0,
-            recording: false,
-            capabilities: Vec::new(),
-        }
+        };
+        ClusterView { heard: 1, ..ClusterView::new(connection, 0) }
     }
 
     fn finding(rule: Rule, sentence: &str) -> Finding {
@@ -372,7 +363,11 @@ mod tests {
         );
         assert_eq!(
             told.now(&some),
-            "LIVE shop · 0 running, 0 ended · 0 messages waiting, 3 begun again, 1 put aside · Redis 0 MiB · 1 message heard"
+            "LIVE shop · 0 running, 0 ended · 0 messages waiting, 3 begun again, 1 put aside · 1 message heard"
+        );
+        let unread = ClusterView { dropped: 2, unread: 1, ..view() };
+        assert!(
+            told.now(&unread).ends_with("1 message heard, 2 messages not seen, 1 message could not be read")
         );
     }
 

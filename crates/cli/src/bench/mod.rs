@@ -54,7 +54,7 @@ const LONG: usize = 100_000;
 
 pub async fn bench(arguments: BenchArguments) -> Result<Outcome, CommandError> {
     match arguments.part {
-        Some(Part::Cluster) => measure_cluster(&arguments).await?,
+        Some(Part::Cluster | Part::Looks) => measure_cluster(&arguments).await?,
         Some(part) => say(&part.measure(arguments.items).await?.to_string())?,
         None => {
             compare(&arguments)?;
@@ -70,7 +70,10 @@ async fn measure_cluster(arguments: &BenchArguments) -> Result<(), CommandError>
     };
     let (amqp, redis) = (amqp.clone(), redis.clone());
     let address = ClusterAddress { amqp, redis, prefix: String::new(), quorum: false };
-    cluster::measure(&address, arguments.celery.as_deref()).await
+    match arguments.part {
+        Some(Part::Looks) => cluster::measure_looks(&address).await,
+        _ => cluster::measure(&address, arguments.celery.as_deref()).await,
+    }
 }
 
 /// Every figure comes from a process of its own, so that none inherits the memory or the warmth of another.

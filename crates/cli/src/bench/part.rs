@@ -32,6 +32,8 @@ pub enum Part {
     Compare,
     /// Two workers on the given servers; says what it has measured itself.
     Cluster,
+    /// What it costs these that somebody looks.
+    Looks,
 }
 
 impl Part {
@@ -46,7 +48,7 @@ impl Part {
             Self::Seek => recordings::measure_seek(items).await,
             Self::Store => recordings::measure_store().await,
             Self::Compare => recordings::measure_compare(items).await,
-            Self::Cluster => Ok(Value::Null),
+            Self::Cluster | Self::Looks => Ok(Value::Null),
             Self::Skeleton => skeleton::measure(items).await.map_err(|error| {
                 CommandError::io("measure the bare skeleton", &std::io::Error::other(error))
             }),
@@ -66,6 +68,7 @@ impl Part {
             Self::Store => "store",
             Self::Compare => "compare",
             Self::Cluster => "cluster",
+            Self::Looks => "looks",
         }
     }
 }

@@ -21,7 +21,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::{Context, Failures, Input, Joined, Message, Output, Plan, PlannedEdge, Trace};
+use crate::{Context, Failures, Input, Joined, Message, Output, Plan, PlannedEdge, Trace, nodes::Pick};
 use protocol::{
     AttemptFailed, Consequence, Echo, Event, ExecutionId, Fact, Firing, Lineage, MessageId, Millis,
     NodeError, NodeFailed, NodeId, NodeSucceeded, Payload,
@@ -66,6 +66,7 @@ pub struct Ledger {
     echo: Echo,
     ways: Ways,
     turns: Turns,
+    looks_on: bool,
 }
 
 /// A message under way.
@@ -129,7 +130,14 @@ impl Ledger {
             echo: Echo::default(),
             ways: Ways::default(),
             turns: Turns::default(),
+            looks_on: false,
         }
+    }
+
+    /// For whoever only wants to hear what facts mean for other nodes. Nothing is handed out, so items are opened when
+    /// something is said of them, and nobody's context is kept.
+    pub fn looking_on(self) -> Self {
+        Self { looks_on: true, ..self }
     }
 
     /// Folds a whole recording. What had been started when it broke off is ready for its next attempt.
@@ -234,27 +242,28 @@ impl Ledger {
         self.take_in(event)?;
         // An event that is refused is not counted, so that what comes in its place is.
         self.seq = event.seq;
+        if self.looks_on {
+            self.ready.clear();
+        }
         Ok(std::mem::take(&mut self.echo))
     }
 
     fn take_in(&mut self, event: &Event) -> Result<(), LedgerError> {
         match &event.fact {
             Fact::ExecutionStarted(started) => {
+                let context = match self.looks_on {
+                    true => Context::unasked(),
+                    false => Context::start(started.input.clone()),
+                };
                 for id in &started.starts {
                     let node = self
                         .plan
                         .node(id)
                         .ok_or_else(|| self.refuse(event, format!("there is no node {id}")))?;
-                    let context = Context::start(started.input.clone());
-                    self.open(
-                        MessageId::start(&self.execution_id, id),
-                        node,
-                        Lineage::default(),
-                        context,
-                        None,
-                    );
+                    let message = MessageId::start(&self.execution_id, id);
+                    self.open(message, node, Lineage::default(), context.clone(), None);
                 }
-                self.rule_out(&started.starts, &Context::start(started.input.clone()));
+                self.rule_out(&started.starts, &context);
             }
             Fact::NodeStarted(started) => {
                 let opened = self.opened(event, &started.firing)?;
@@ -315,9 +324,7 @@ impl Ledger {
 
     fn succeed(&mut self, event: &Event, done: &NodeSucceeded) -> Result<(), LedgerError> {
         let Opened { message, .. } = self.close(event, &done.firing)?;
-        let plan = Arc::clone(&self.plan);
-        let node = &plan.nodes[message.node];
-        let Trace { context, result } = message.context.after(node, Ok(&done.output));
+        let Trace { context, result } = self.left_by(&message, Ok(&done.output));
         let taken = self.taken(event, message.node, &done.taken)?;
         match &done.items {
             Some(items) => self.fan_out(event, &message, context, items, &taken)?,
@@ -326,8 +333,18 @@ impl Ledger {
                 self.follow(&message, &taken, &value);
             }
         }
-        self.end_turn(message.node, &message.lineage, Some(done.output.value()));
+        self.end_turn(message.node, &message.lineage, Some(&done.output));
         Ok(())
+    }
+
+    /// What a firing leaves behind. Whoever looks on needs it only where an edge may find nothing to carry.
+    fn left_by(&self, message: &Message, outcome: Result<&Payload, &NodeError>) -> Trace {
+        let node = &self.plan.nodes[message.node];
+        let may_lack = |edge: &usize| matches!(self.plan.edges[*edge].pick, Pick::Field(_));
+        if self.looks_on && !node.leaving.iter().any(may_lack) {
+            return Trace { context: message.context.clone(), result: Payload::null() };
+        }
+        message.context.after(node, outcome)
     }
 
     fn fail(&mut self, event: &Event, done: &NodeFailed) -> Result<(), LedgerError> {
@@ -346,7 +363,7 @@ impl Ledger {
     ) -> Result<(), LedgerError> {
         let plan = Arc::clone(&self.plan);
         let node = &plan.nodes[message.node];
-        let Trace { context, result } = message.context.after(node, Err(&done.error));
+        let Trace { context, result } = self.left_by(&message, Err(&done.error));
         let value = Value {
             context,
             result,

@@ -9,8 +9,7 @@ use std::{
 };
 
 use crate::{Inputs, Joined, Plan, Tally};
-use protocol::Lineage;
-use serde_json::Value;
+use protocol::{Lineage, Payload};
 
 use super::{Ledger, Word, joins::Meeting};
 
@@ -99,12 +98,12 @@ impl Ledger {
     }
 
     /// A node that takes turns is done with an item.
-    pub(super) fn end_turn(&mut self, node: usize, lineage: &Lineage, output: Option<&Value>) {
+    pub(super) fn end_turn(&mut self, node: usize, lineage: &Lineage, output: Option<&Payload>) {
         let Some(key) = turn_key(&self.plan, node, lineage) else { return };
         let Some(turn) = self.turns.0.get_mut(&key) else { return };
         turn.is_busy = false;
         turn.next += 1;
-        turn.tally.count(output);
+        turn.tally.count(output.map(Payload::value));
         self.call_next(&key);
     }
 
@@ -133,7 +132,7 @@ impl Ledger {
     }
 
     /// What one edge brings to a node with one input, or none if the node asks for nothing by name.
-    pub(super) fn brought(&self, edge: usize, result: &protocol::Payload) -> Option<Joined> {
+    pub(super) fn brought(&self, edge: usize, result: &Payload) -> Option<Joined> {
         let handle = self.plan.edges[edge].input.as_ref()?;
         Some(Joined::Inputs(Inputs::new(vec![(Arc::clone(handle), result.clone())])))
     }

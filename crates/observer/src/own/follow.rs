@@ -1,7 +1,5 @@
 //! One execution, read from its log.
 
-use std::collections::HashMap;
-
 use engine::Ledger;
 use protocol::{
     ClusterDialect, ErrorCode, Event, ExecutionEnded, ExecutionId, ExecutionStarted, ExecutionStatus, Fact,
@@ -10,12 +8,11 @@ use protocol::{
 use redis::{FromRedisValue, Value};
 use serde_json::json;
 
+use super::values::{Room, Values};
 use crate::{ObserverError, Read, Reader};
 
 /// Facts read at once.
 const CHUNK: usize = 500;
-/// Payloads asked for at once: each may be large.
-const PAYLOADS: usize = 8;
 
 /// What is known of an execution.
 pub enum Followed {
@@ -28,21 +25,6 @@ pub enum Followed {
         /// The number we have told last.
         told: u64,
     },
-}
-
-/// What may still be read.
-pub struct Room {
-    pub bytes: usize,
-}
-
-impl Room {
-    pub fn is_used_up(&self) -> bool {
-        self.bytes == 0
-    }
-
-    fn take(&mut self, bytes: usize) {
-        self.bytes = self.bytes.saturating_sub(bytes);
-    }
 }
 
 /// Where the facts of an execution are.
@@ -103,7 +85,7 @@ pub async fn read(
     known: &mut Option<Followed>,
     definition: Option<&Payload>,
     now: Millis,
-    room: &mut Room,
+    room: &mut Room<'_>,
     events: &mut Vec<Event>,
 ) -> Result<Taken, ObserverError> {
     let behind = known.as_ref().map_or(0, Followed::position);
@@ -123,6 +105,7 @@ pub async fn read(
             Err(why) => return Ok(Taken::Unreadable(why)),
         },
     };
+    events.reserve(facts.len());
     for event in facts {
         let ended = matches!(event.fact, Fact::ExecutionEnded(_));
         match take_in(followed, event) {
@@ -160,8 +143,6 @@ fn take_in(followed: &mut Followed, mut event: Event) -> Result<Event, String> {
         Followed::Whole(ledger) => {
             let heard = ledger.apply(&event).map_err(|error| error.to_string())?;
             event.fact.note(heard);
-            // Items of a fan-out are under way once they are handed out.
-            while ledger.next_ready().is_some() {}
         }
         Followed::Tail { position, told } => {
             (*position, *told) = (event.seq, *told + 1);
@@ -185,13 +166,13 @@ impl Log<'_> {
         facts: &[Event],
         definition: Option<&Payload>,
         now: Millis,
-        room: &mut Room,
+        room: &mut Room<'_>,
         events: &mut Vec<Event>,
     ) -> Result<Result<Followed, String>, ObserverError> {
         let Some(first) = facts.first() else { return Ok(Err("its log is empty".to_owned())) };
         if first.seq == 1 {
             return Ok(Ledger::begin(facts)
-                .map(|ledger| Followed::Whole(Box::new(ledger)))
+                .map(|ledger| Followed::Whole(Box::new(ledger.looking_on())))
                 .map_err(|why| why.to_string()));
         }
         let Some(definition) = definition else {
@@ -227,6 +208,8 @@ impl Log<'_> {
             (None, _) => "its log is gone from Redis; what came of it is not known".to_owned(),
             // It ends with this very fact, which comes with the next look.
             (Some(_), 0) => return Ok(Taken::Followed(More::Nothing)),
+            // It has ended since we asked for more of its log.
+            (Some(_), _) if self.has_log().await? => return Ok(Taken::Followed(More::Soon)),
             (Some(_), missed) => format!(
                 "the last {missed} events were not seen: they were gone from Redis before they were read"
             ),
@@ -237,70 +220,31 @@ impl Log<'_> {
         Ok(Taken::Ended)
     }
 
-    async fn chunk(self, behind: u64, room: &mut Room) -> Result<Chunk, ObserverError> {
+    async fn has_log(self) -> Result<bool, ObserverError> {
+        let key = cluster::execution_key(self.prefix, self.id, "log");
+        self.reader.ask(Read::Exists, key.as_str()).await
+    }
+
+    async fn chunk(self, behind: u64, room: &mut Room<'_>) -> Result<Chunk, ObserverError> {
         let key = cluster::execution_key(self.prefix, self.id, "log");
         let (first, count) = (format!("{}-0", behind + 1), CHUNK.to_string());
         let tail: Value =
             self.reader.ask(Read::XRange, &[key.as_str(), &first, "+", "COUNT", &count][..]).await?;
         let entries: Vec<(String, Vec<String>)> = FromRedisValue::from_redis_value(tail)?;
         room.take(entries.iter().flat_map(|(_, fields)| fields).map(String::len).sum());
-        let decode = |(number, fields): (String, Vec<String>)| cluster::log_entry(self.id, &number, &fields);
-        let mut facts =
-            entries.into_iter().map(decode).collect::<Result<Vec<_>, _>>().map_err(ObserverError::Odd)?;
+        let mut facts = Vec::with_capacity(entries.len());
+        for (number, fields) in entries {
+            facts.push(cluster::log_entry(self.id, &number, &fields).map_err(ObserverError::Odd)?);
+        }
         let found = facts.len();
         self.resolve(&mut facts, room).await?;
         let more = found >= CHUNK || facts.len() < found;
         Ok(Chunk { facts, more })
     }
 
-    /// Puts large payloads in their place. One that is gone is said to be. Where there is no more room the events
-    /// behind go: they are read the next time.
-    async fn resolve(self, events: &mut Vec<Event>, room: &mut Room) -> Result<(), ObserverError> {
+    /// Puts large values in their place.
+    async fn resolve(self, events: &mut Vec<Event>, room: &mut Room<'_>) -> Result<(), ObserverError> {
         let key = cluster::execution_key(self.prefix, self.id, "payloads");
-        let mut found: HashMap<String, Payload> = HashMap::new();
-        let mut whole = 0;
-        while whole < events.len() && (whole == 0 || !room.is_used_up()) {
-            let mut wanted: Vec<String> = Vec::new();
-            let mut until = whole;
-            while until < events.len() && wanted.len() < PAYLOADS {
-                let referred = events[until].fact.payloads().filter_map(|payload| payload.referred());
-                for hash in referred.filter(|hash| !found.contains_key(*hash)) {
-                    if !wanted.iter().any(|known| known == hash) {
-                        wanted.push(hash.to_owned());
-                    }
-                }
-                until += 1;
-            }
-            self.fetch(&key, wanted, room, &mut found).await?;
-            for payload in events[whole..until].iter_mut().flat_map(|event| event.fact.payloads_mut()) {
-                if let Some(meant) = payload.referred().and_then(|hash| found.get(hash)).cloned() {
-                    *payload = meant;
-                }
-            }
-            whole = until;
-        }
-        events.truncate(whole);
-        Ok(())
-    }
-
-    async fn fetch(
-        self,
-        key: &str,
-        hashes: Vec<String>,
-        room: &mut Room,
-        found: &mut HashMap<String, Payload>,
-    ) -> Result<(), ObserverError> {
-        if hashes.is_empty() {
-            return Ok(());
-        }
-        let arguments: Vec<&str> = std::iter::once(key).chain(hashes.iter().map(String::as_str)).collect();
-        let texts: Vec<Option<String>> = self.reader.ask(Read::HMGet, &arguments[..]).await?;
-        for (hash, text) in hashes.into_iter().zip(texts) {
-            room.take(text.as_ref().map_or(0, String::len));
-            let payload = text.and_then(|text| Payload::from_text(text).ok());
-            let gone = || Payload::new(json!({"gone": "this value was not in Redis any more"}));
-            found.insert(hash, payload.unwrap_or_else(gone));
-        }
-        Ok(())
+        Values { reader: self.reader, key: &key }.resolve(events, room).await
     }
 }

@@ -2,15 +2,13 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use engine::Ledger;
+use engine::{Ledger, Opened};
 use protocol::{Event, ExecutionId, Fact, Finding, Firing, MessageId, Millis, NodeId};
 
 use crate::stuck::{self, At, Item, SLOW};
 
 /// Times of one node that are remembered, the latest.
 const REMEMBERED: usize = 64;
-/// Items of one execution that are told of.
-const LISTED: usize = 20;
 
 #[derive(Default)]
 pub struct Pace {
@@ -60,16 +58,17 @@ impl Pace {
         }
     }
 
+    /// No more than workers have in their hands at once.
     pub fn findings(&self, id: &ExecutionId, ledger: &Ledger, now: Millis) -> Vec<Finding> {
-        let slow = ledger.busy().filter_map(|opened| {
+        let slow = |opened: &Opened| {
             let message = &opened.message;
             let since = opened.started.filter(|since| now - since >= SLOW)?;
             let node = ledger.plan().workflow.nodes.get(message.node)?;
             let peers = self.took.get(&node.id)?.iter().copied().collect();
             let at = At::node(id, &node.id, message.lineage.key(), node.title());
             stuck::slow_item(&Item { at, since, peers }, now)
-        });
-        slow.take(LISTED).collect()
+        };
+        ledger.busy().filter_map(slow).collect()
     }
 }
 
@@ -80,6 +79,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::{
+        Dialect,
+        own::{Followed, Own},
+    };
 
     /// An execution as its log tells it.
     struct Logged {
@@ -146,8 +149,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn an_item_that_lags_behind_its_peers_is_named() {
+    /// A fan-out of so many items; none of them has begun.
+    fn fan_out(count: usize) -> (Logged, Vec<Message>) {
         let mut logged = Logged::begin(json!({
             "nodes": [
                 {"id": "start", "type": "trigger"},
@@ -163,8 +166,14 @@ mod tests {
         let first = logged.next();
         logged.succeed(&first, None, "a", 30_000);
         let split = logged.next();
-        logged.succeed(&split, Some(json!([0, 1, 2, 3, 4, 5, 6])), "b", 1);
-        let items: Vec<Message> = (0..7).map(|_| logged.next()).collect();
+        logged.succeed(&split, Some(json!((0..count).collect::<Vec<usize>>())), "b", 1);
+        let items = (0..count).map(|_| logged.next()).collect();
+        (logged, items)
+    }
+
+    #[test]
+    fn an_item_that_lags_behind_its_peers_is_named() {
+        let (mut logged, items) = fan_out(7);
         for item in &items[..4] {
             logged.succeed(item, None, "c", 1_000);
         }
@@ -184,5 +193,22 @@ mod tests {
         logged.succeed(&items[6], None, "c", 60_000);
         assert_eq!(logged.slow(200_000), []);
         assert_eq!(logged.again, 1, "a second worker has begun with it");
+    }
+
+    #[test]
+    fn however_many_lag_behind_each_of_them_counts() {
+        let mut own = Own::new("");
+        for number in 0..12 {
+            let (mut logged, items) = fan_out(30);
+            items[..5].iter().for_each(|item| logged.succeed(item, None, "c", 1_000));
+            items[5..].iter().for_each(|item| drop(logged.start(item, 40_000)));
+            let id = ExecutionId::from(format!("x-{number}"));
+            own.followed.insert(id.clone(), Followed::Whole(Box::new(logged.ledger)));
+            own.paces.insert(id, logged.pace);
+        }
+        let mut found = own.findings(100_000);
+        let unlisted = stuck::list(&mut found);
+        let all = found.len() + unlisted.values().sum::<usize>();
+        assert_eq!(all, 12 * 25, "few of them are listed, and the others are counted");
     }
 }

@@ -24,6 +24,10 @@ impl Turns {
         Some(id)
     }
 
+    pub fn contains(&self, id: &ExecutionId) -> bool {
+        self.waiting.contains(id)
+    }
+
     pub fn len(&self) -> usize {
         self.order.len()
     }

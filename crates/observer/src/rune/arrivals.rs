@@ -1,12 +1,15 @@
 //! What joins of a Rune cluster say. They run once for everything that reaches them and call that a success, also where
 //! they wait for the rest; here they fire once, when they open.
 
-use protocol::{Arrival, Echo, Fact, Gathered, Ignored, Lineage, WhyIgnored};
-use serde_json::Value;
+use std::{collections::BTreeSet, sync::Arc};
+
+use protocol::{Arrival, Echo, Fact, Gathered, Ignored, Lineage, Millis, Skipped, WhyIgnored};
+use serde_json::{Map, Value};
 
 use super::{
     execution::{Execution, Spot},
     graph::Role,
+    joins::{Join, LATE},
     outputs::{duration, is_creation},
     track::Turn,
     wire::{Nanos, Status, Word, object},
@@ -23,9 +26,8 @@ impl Execution {
         let is_released = output.is_some_and(|output| output.contains_key("aggregated"));
         match status.status {
             Word::Success if is_released => {
-                let join = (node, fires.clone());
-                self.joins.entry(join.clone()).or_default().release(index, total, at, self.seq);
-                self.note_join(&join);
+                let (has, total) = opened_with(output, total);
+                self.open_aggregator((node, fires.clone()), (has, total), index, at);
                 self.gathered(node, &fires, total, total, at);
                 self.fire(node, fires, at, status);
             }
@@ -34,7 +36,7 @@ impl Execution {
                 let count =
                     count.and_then(Value::as_u64).map(|count| count as u32).or(status.processed_count);
                 let count = count.unwrap_or(1);
-                let join = (node, fires.clone());
+                let join = self.taken_by((node, fires.clone()), index, at);
                 let is_news = self.joins.entry(join.clone()).or_default().reach(index, (count, total), at);
                 self.note_join(&join);
                 if is_news {
@@ -44,6 +46,78 @@ impl Execution {
             Word::Failed => self.fail_join(node, fires, at, visit, status),
             Word::Running | Word::Waiting | Word::Unknown => {}
         }
+    }
+
+    /// An aggregator fires with what has reached all that count with it: none of them waits any more.
+    fn open_aggregator(
+        &mut self,
+        spot: Spot,
+        (mut has, total): (BTreeSet<u32>, u32),
+        last: Option<u32>,
+        at: Nanos,
+    ) {
+        has.extend(last);
+        let graph = Arc::clone(&self.graph);
+        let mut elsewhere: BTreeSet<u32> = last.into_iter().collect();
+        let mut skipped = Vec::new();
+        for &other in graph.sharers(spot.0).iter().filter(|&&other| other != spot.0) {
+            let other = (other, spot.1.clone());
+            if let Some(join) = self.joins.get_mut(&other).filter(|join| join.waits) {
+                elsewhere.extend(join.give_way());
+                self.note_join(&other);
+                skipped.push(Skipped { node_id: graph.nodes[other.0].id.clone(), lineage: other.1 });
+            }
+        }
+        if !skipped.is_empty() {
+            let echo = Echo { skipped, ..Echo::default() };
+            self.tell(at.millis(), Fact::Gathered(Gathered { echo }));
+        }
+        let join = self.joins.entry(spot.clone()).or_default();
+        join.release_with(has, total, at, self.seq);
+        join.unheard.retain(|part| !elsewhere.contains(part));
+        self.note_join(&spot);
+    }
+
+    /// Whose an arrival is: of the aggregator that has opened with it, or of the one that it has reached.
+    fn taken_by(&self, spot: Spot, part: Option<u32>, at: Nanos) -> Spot {
+        let of = |other: &usize| (*other, spot.1.clone());
+        let has_taken = |other: &Spot| self.joins.get(other).is_some_and(|join| join.is_of_before(part, at));
+        let by = self.graph.sharers(spot.0).iter().map(of).find(has_taken);
+        by.unwrap_or(spot)
+    }
+
+    /// An aggregator has opened with it, and what was said of it is not heard yet.
+    pub(super) fn is_gathered(&self, node: usize, reached: &Lineage) -> bool {
+        let Some(step) = reached.steps().last() else { return false };
+        let join = |other: &usize| self.joins.get(&(*other, reached.parent()));
+        let is_aggregator = matches!(self.graph.nodes[node].role, Role::Aggregator);
+        let mut joins = self.graph.sharers(node).iter().filter(|_| is_aggregator).filter_map(join);
+        joins.any(|join| join.unheard.contains(&step.index))
+    }
+
+    /// Long after a join has opened nobody says any more what it did with the rest: that is over, too.
+    pub(super) fn end_gathered(&mut self, now: Millis) {
+        let is_old = |join: &Join| join.released.is_some_and(|released| now - released.millis() >= LATE);
+        let old = self.unheard.iter().filter(|spot| self.joins.get(spot).is_some_and(is_old));
+        for (node, fires) in old.cloned().collect::<Vec<Spot>>() {
+            let Some(join) = self.joins.get_mut(&(node, fires.clone())) else { continue };
+            let (parts, total) = (std::mem::take(&mut join.unheard), join.expected);
+            let graph = Arc::clone(&self.graph);
+            let split = graph.nodes[node].scope.as_ref().and_then(|scope| scope.last());
+            for (part, &split) in parts.into_iter().zip(split.into_iter().cycle()) {
+                self.forget_way((node, fires.push(&graph.nodes[split].id, part, total)));
+            }
+            self.unheard.remove(&(node, fires));
+        }
+    }
+
+    /// Nothing more is heard there.
+    pub(super) fn forget_way(&mut self, spot: Spot) {
+        self.queued.remove(&spot);
+        if let Some(track) = self.tracks.get_mut(&spot) {
+            track.open = None;
+        }
+        self.mark_closed(&spot);
     }
 
     pub(super) fn hear_merge(&mut self, node: usize, reached: Lineage, at: Nanos, status: Status) {
@@ -74,15 +148,13 @@ impl Execution {
                 let expected = if is_race { 1 } else { expected };
                 let is_deep = self.graph.depth(node) > 0;
                 let join = self.joins.entry(spot.clone()).or_default();
-                join.release(None, expected, at, self.seq);
+                join.release(expected, at, self.seq);
                 if !is_race {
                     // What has reached it was sent to it, here or at another key.
                     join.is_mixed |= is_deep && (join.sent.len() as u32) < expected;
                     join.sent.clear();
                 }
                 join.winner = winner;
-                // Nobody says which edges they came along, so nothing is said to be missing.
-                join.short = None;
                 self.note_join(&spot);
                 self.gathered(node, &spot.1, expected, expected, at);
                 self.fire(node, spot.1, at, status);
@@ -191,4 +263,12 @@ impl Execution {
             sent.extend(between.next());
         }
     }
+}
+
+/// What an aggregator has opened with, and of how many: for what was not there it has the text `null`.
+fn opened_with(output: Option<&Map<String, Value>>, total: u32) -> (BTreeSet<u32>, u32) {
+    let branches = output.and_then(|output| output.get("aggregated")).and_then(Value::as_array);
+    let Some(branches) = branches else { return ((0..total).collect(), total) };
+    let there = branches.iter().zip(0..).filter(|(branch, _)| branch.as_str() != Some("null"));
+    (there.map(|(_, index)| index).collect(), branches.len() as u32)
 }

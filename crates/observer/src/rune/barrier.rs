@@ -11,6 +11,7 @@ use super::{
     graph::Role,
     joins::Join,
     look::{Answer, Kept, Seen},
+    track::Track,
 };
 
 /// Keys that are told of.
@@ -27,7 +28,12 @@ pub struct Looked {
     pub missing: Vec<MissingPart>,
 }
 
-pub fn view(execution: &Execution, node: usize, seen: &Seen) -> Option<BarrierView> {
+pub fn view(
+    execution: &Execution,
+    node: usize,
+    seen: &Seen,
+    silent_before: Option<Millis>,
+) -> Option<BarrierView> {
     if !execution.graph.nodes[node].role.is_join() {
         return None;
     }
@@ -40,7 +46,7 @@ pub fn view(execution: &Execution, node: usize, seen: &Seen) -> Option<BarrierVi
     let mut places: Vec<Looked> = places.filter(|place| !place.stands.is_open).collect();
     places.sort_by_key(|place| (std::cmp::Reverse(place.missing.len()), place.lineage.key()));
     let total = places.len();
-    let verdict = verdict(execution, node, &places, kept);
+    let verdict = verdict(execution, node, &places, kept, silent_before);
     let winner = winner(execution, node, kept).map(|winner| execution.graph.nodes[winner].id.clone());
     places.truncate(PLACES);
     let place = |looked: Looked| BarrierPlace {
@@ -69,14 +75,37 @@ fn winner(execution: &Execution, node: usize, kept: Option<&Kept>) -> Option<usi
     of_lock.or_else(|| joins.find_map(|(_, join)| join.winner))
 }
 
-/// The keys of a join at which something may be wrong: it waits there, or has opened short of something.
-pub fn suspects(execution: &Execution, node: usize) -> BTreeSet<Lineage> {
+/// The keys of a join at which something may be wrong: it waits there, has opened short of something, or says nothing of
+/// what has reached it.
+pub fn suspects(execution: &Execution, node: usize, silent_before: Option<Millis>) -> BTreeSet<Lineage> {
     let from = (node, Lineage::default());
     let of_node = |spots: &BTreeSet<Spot>| -> Vec<Lineage> {
         let spots = spots.range(from.clone()..).take_while(|(join, _)| *join == node);
         spots.map(|(_, lineage)| lineage.clone()).collect()
     };
-    of_node(&execution.waiting).into_iter().chain(of_node(&execution.short)).collect()
+    let began = |reached: &Lineage| execution.tracks.get(&(node, reached.clone()))?.open;
+    let is_silent = |reached: &&Lineage| {
+        let began = began(reached).map(|open| open.began.millis());
+        silent_before.zip(began).is_some_and(|(before, began)| began <= before)
+    };
+    let open = execution.open.get(&node).into_iter().flatten();
+    let silent = open.filter(is_silent).map(|reached| execution.graph.fires_at(node, reached));
+    of_node(&execution.waiting).into_iter().chain(of_node(&execution.short)).chain(silent).collect()
+}
+
+/// It has reached the join, which takes a moment, and nothing was heard of it for long although everything is heard.
+/// What a join opens with may be more than the broker takes: it drops the message, and the worker does not know.
+pub fn is_unanswered(
+    execution: &Execution,
+    node: usize,
+    part: &MissingPart,
+    silent_before: Option<Millis>,
+) -> bool {
+    let at = part.at();
+    at.state == NodeState::Running
+        && at.node_id.as_ref() == Some(&execution.graph.nodes[node].id)
+        && !execution.is_patchy()
+        && silent_before.zip(at.since).is_some_and(|(before, since)| since <= before)
 }
 
 /// A join at these keys, and where Redis has something, one after the other as somebody asks for them.
@@ -111,11 +140,16 @@ fn items(execution: &Execution, node: usize, lineage: Lineage, answer: Option<An
     let kept = answer.map(|answer| answer.kept);
     let split = *execution.graph.nodes[node].scope.as_ref()?.last()?;
     let join = execution.joins.get(&(node, lineage.clone()));
-    let is_open = join.is_some_and(|join| join.released.is_some() && !join.waits);
+    let is_open = join.is_some_and(Join::is_open) || gave_way_to(execution, node, &lineage).is_some();
     let total = execution.fan_outs.get(&(split, lineage.clone())).map(|fan_out| fan_out.total);
     let total = total.or_else(|| join.map(|join| join.expected).filter(|expected| *expected > 0));
     let expected = total.or_else(|| kept?.expected)?;
-    let heard = join.map(|join| join.reached.clone()).unwrap_or_default();
+    let mut heard = join.map(|join| join.reached.clone()).unwrap_or_default();
+    // What waits at another one that counts with it is counted here as well.
+    let sharers = execution.graph.sharers(node).iter().filter(|&&other| other != node && !is_open);
+    for other in sharers.filter_map(|&other| execution.joins.get(&(other, lineage.clone()))) {
+        heard.extend(other.reached.iter().filter(|_| other.waits));
+    }
     let arrived = match kept.and_then(|kept| kept.results.clone()).filter(|_| !is_open) {
         Some(results) if is_older(answer, join) => &results | &heard,
         Some(results) => results,
@@ -133,11 +167,24 @@ fn items(execution: &Execution, node: usize, lineage: Lineage, answer: Option<An
     // Fan-outs that share a counter count each other's items.
     let is_alone = execution.fan_outs.keys().filter(|(at, _)| *at == split).take(2).count() < 2;
     let counted = kept.filter(|_| is_alone && !is_open).and_then(Kept::counted_twice);
-    let since = join.map_or(execution.heard_at, |join| join.since);
+    let since = since(execution, join);
     let members = kept.filter(|kept| kept.results.is_none() && !is_open).map_or(0, |kept| kept.members);
     let arrived = (arrived.len() as u32).max(members);
     let stands = Standing { since, arrived, counted, expected, is_open };
     Some(Looked { lineage, stands, missing })
+}
+
+/// The aggregator that counts with this one and has opened with what had reached both.
+fn gave_way_to(execution: &Execution, node: usize, lineage: &Lineage) -> Option<usize> {
+    let join = |other: usize| execution.joins.get(&(other, lineage.clone()));
+    let waits = join(node).is_some_and(|join| join.waits);
+    let mut others = execution.graph.sharers(node).iter().copied().filter(|&other| other != node && !waits);
+    others.find(|&other| join(other).is_some_and(Join::is_open))
+}
+
+/// Since when a join waits; where it has said nothing, since when nothing was heard.
+fn since(execution: &Execution, join: Option<&Join>) -> Millis {
+    join.map(|join| join.since).filter(|since| *since > 0).unwrap_or(execution.heard_at)
 }
 
 /// The join was heard of since Redis was asked.
@@ -212,7 +259,7 @@ fn queued_at(execution: &Execution, node: usize, since: Millis) -> PartAt {
 fn branches(execution: &Execution, node: usize, lineage: Lineage, answer: Option<Answer<'_>>) -> Looked {
     let graph = &execution.graph;
     let join = execution.joins.get(&(node, lineage.clone()));
-    let is_open = join.is_some_and(|join| join.released.is_some() && !join.waits);
+    let is_open = join.is_some_and(Join::is_open);
     let incoming = &graph.nodes[node].incoming;
     let sent = join.filter(|join| join.ended > 0 || join.said > 0).into_iter().flat_map(|join| &join.sent);
     let mut arrivals: BTreeSet<usize> = sent.map(|&edge| graph.edges[edge as usize].from).collect();
@@ -233,6 +280,17 @@ fn branches(execution: &Execution, node: usize, lineage: Lineage, answer: Option
         let here = incoming.iter().take(arrived as usize);
         arrivals = here.map(|&edge| graph.edges[edge].from).collect();
     }
+    if answer.is_none() && join.is_some_and(|join| (join.ended as usize) < join.sent.len()) {
+        arrivals = first_of(execution, arrivals, &lineage, arrived as usize);
+    }
+    let failed = join.map_or(0, |join| join.failed as usize);
+    let mut surplus = arrivals.len().saturating_sub(arrived as usize).min(failed);
+    // What fails there came behind a wait, which says nothing of where it comes from.
+    arrivals.retain(|&parent| {
+        let has_failed = surplus > 0 && matches!(graph.nodes[parent].role, Role::Wait);
+        surplus -= usize::from(has_failed);
+        !has_failed
+    });
     // One arrival per parent, however many edges lead from it.
     let mut taken = arrivals.clone();
     let missing = incoming.iter().filter(|&&edge| !taken.remove(&graph.edges[edge].from));
@@ -253,10 +311,23 @@ fn branches(execution: &Execution, node: usize, lineage: Lineage, answer: Option
         }
     });
     let missing: Vec<MissingPart> = missing.collect();
-    let since = join.map_or(execution.heard_at, |join| join.since);
+    let since = since(execution, join);
     let expected = join.map(|join| join.expected).filter(|&expected| expected > 0);
     let expected = expected.unwrap_or(incoming.len() as u32);
     Looked { stands: Standing { since, arrived, counted: None, expected, is_open }, missing, lineage }
+}
+
+/// Those of which something was said first: what they have sent is here, and what the others have sent waits in front.
+fn first_of(
+    execution: &Execution,
+    parents: BTreeSet<usize>,
+    lineage: &Lineage,
+    many: usize,
+) -> BTreeSet<usize> {
+    let said_at = |parent: &usize| Some(execution.tracks.get(&(*parent, lineage.clone()))?.latest());
+    let mut parents: Vec<usize> = parents.into_iter().collect();
+    parents.sort_by_key(said_at);
+    parents.into_iter().take(many).collect()
 }
 
 /// Everything has reached a join inside of a fan-out and it waits: another item has opened with what came here, because
@@ -266,7 +337,7 @@ pub fn is_used_up(execution: &Execution, node: usize, lineage: &Lineage) -> bool
     let graph = &execution.graph;
     let is_all = |join: &Join| {
         let many = graph.nodes[node].incoming.len();
-        join.waits && join.sent.len() == many && join.ended as usize >= many
+        join.waits && join.failed == 0 && join.sent.len() == many && join.ended as usize >= many
     };
     let is_moving = execution.queued.contains_key(&spot)
         || execution.tracks.get(&spot).is_some_and(|track| track.open.is_some());
@@ -285,12 +356,16 @@ fn is_in_front(join: &Join, is_here: bool) -> bool {
 
 fn in_front(execution: &Execution, node: usize, lineage: &Lineage, join: &Join) -> PartAt {
     let spot = (node, lineage.clone());
-    match execution.tracks.get(&spot).and_then(|track| track.open) {
-        Some(_) => open_at(execution, node, lineage),
-        None => {
-            let queued = execution.queued.get(&spot);
-            queued_at(execution, node, queued.map_or(join.heard_at, |queued| queued.since))
+    let is_open = execution.tracks.get(&spot).is_some_and(|track| track.open.is_some());
+    match execution.queued.get(&spot) {
+        _ if is_open => open_at(execution, node, lineage),
+        Some(queued) => queued_at(execution, node, queued.since),
+        // Two were taken up at once, and one of them has ended.
+        None if execution.tracks.get(&spot).is_some_and(Track::is_in_hand) => {
+            let at = queued_at(execution, node, join.heard_at);
+            PartAt { state: NodeState::Running, attempt: 1, ..at }
         }
+        None => queued_at(execution, node, join.heard_at),
     }
 }
 
@@ -337,14 +412,27 @@ fn whereabouts(missing: &[MissingPart]) -> Vec<Whereabouts> {
 }
 
 /// What all of that comes to.
-fn verdict(execution: &Execution, node: usize, places: &[Looked], kept: Option<&Kept>) -> Option<String> {
+fn verdict(
+    execution: &Execution,
+    node: usize,
+    places: &[Looked],
+    kept: Option<&Kept>,
+    silent_before: Option<Millis>,
+) -> Option<String> {
     let waits = execution.waiting.iter().filter(|(join, _)| *join == node).count();
     if matches!(execution.graph.nodes[node].role, Role::MergeAny) {
         return verdict_of_race(execution, node, kept);
     }
     let Some(first) = places.first() else {
-        let fired = execution.joins.iter().any(|((join, _), known)| *join == node && known.fired > 0);
-        return fired.then(|| "It has opened.".to_owned());
+        let mut known = execution.joins.iter().filter(|((join, _), _)| *join == node);
+        if known.clone().any(|(_, join)| join.fired > 0) {
+            return Some("It has opened.".to_owned());
+        }
+        let other = known.find_map(|((_, lineage), _)| gave_way_to(execution, node, lineage))?;
+        let other = execution.title_of(other);
+        return Some(format!(
+            "It does not open: {other} counts with it, and has opened with what came to both."
+        ));
     };
     if waits > 1 && matches!(execution.graph.nodes[node].role, Role::Aggregator) {
         return Some(format!(
@@ -360,9 +448,19 @@ fn verdict(execution: &Execution, node: usize, places: &[Looked], kept: Option<&
         ));
     }
     if lost > 0 && !execution.is_patchy() {
+        let gone = match (lost, expected.saturating_sub(arrived)) {
+            (1, 1) => "the missing one".to_owned(),
+            (lost, all) if lost >= all as usize => "any of the others".to_owned(),
+            (lost, _) => format!("{lost} of the others"),
+        };
         return Some(format!(
-            "It can no longer open: {arrived} of {expected} are here, and nothing is under way that could bring {lost} of \
-             the others."
+            "It can no longer open: {arrived} of {expected} are here, and nothing is under way that could bring {gone}."
+        ));
+    }
+    if first.missing.iter().any(|part| is_unanswered(execution, node, part, silent_before)) {
+        return Some(format!(
+            "{arrived} of {expected} are here; what came last has reached it, and it has said nothing since: its result may \
+             be too large."
         ));
     }
     if waits > 1 {

@@ -57,7 +57,9 @@ impl Execution {
             secrets.take_from(input);
         }
         let input = Payload::new(input.unwrap_or_else(|| json!({})));
-        let mut execution = Self { joined_late, ..Self::unheard(id, graph, secrets, heard_at) };
+        let definition_hash = definition.hash.clone();
+        let unheard = Self::unheard(id, graph, secrets, heard_at);
+        let mut execution = Self { joined_late, definition_hash, ..unheard };
         let observed = protocol::Observed::new(cluster, protocol::ClusterDialect::Rune, joined_late);
         execution.tell(
             heard_at,
@@ -86,9 +88,9 @@ impl Execution {
         Self {
             id,
             graph,
+            definition_hash: String::new(),
             joined_late: false,
             missed_until: None,
-            begun_before: 0,
             guess: None,
             heard_at,
             tracks: HashMap::new(),
@@ -97,6 +99,7 @@ impl Execution {
             joins: HashMap::new(),
             waiting: BTreeSet::new(),
             short: BTreeSet::new(),
+            unheard: BTreeSet::new(),
             fan_outs: HashMap::new(),
             items: 0,
             completions: Completions::default(),
@@ -110,6 +113,7 @@ impl Execution {
             last_at: heard_at,
             unplaced: Vec::new(),
             debts: BTreeMap::new(),
+            unsaid: HashMap::new(),
             halted_by: None,
             told: Vec::new(),
         }

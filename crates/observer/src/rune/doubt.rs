@@ -31,12 +31,13 @@ impl Rune {
         (is_fresh && !rests && !self.may_wait_in_a_queue(execution)).then_some(silent_since.max(changed_at))
     }
 
-    /// A message of it may wait for a worker. Where the queue may not be asked, others that were taken up since tell.
+    /// A message of it may wait for a worker. Where something always waits, or the queue may not be asked, others that
+    /// were taken up since tell: all that was before it, and more.
     fn may_wait_in_a_queue(&self, execution: &Execution) -> bool {
-        let overtaken = self.begun.saturating_sub(execution.begun_before);
+        let is_passed = self.hands.passed_at(execution.heard_at).is_some();
         WORKED.iter().any(|name| match self.queues.get(name) {
-            Some(queue) => queue.messages > 0,
-            None => *name == QUEUE && overtaken < stuck::OVERTAKEN,
+            Some(queue) => queue.messages > 0 && !(*name == QUEUE && is_passed),
+            None => *name == QUEUE && !is_passed,
         })
     }
 }

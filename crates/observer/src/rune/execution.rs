@@ -24,6 +24,7 @@ use super::{
     secrets::Secrets,
     sent::Queued,
     track::{Track, Turn},
+    unsaid::Unsaid,
     wire::{Completion, End, Nanos, Status, Word, Work, object, sane},
 };
 
@@ -36,13 +37,25 @@ const SKEW: Millis = 5_000;
 /// Completions, and durations of a node, that are kept one by one.
 pub const KEPT: usize = 64;
 
-/// How it is known what an execution is made of that only Redis tells of.
+/// How it is known what an execution is made of of which no message has told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guess {
     /// The only known workflow that has such joins.
     Workflow,
     /// Nothing but its joins, and what has reached them.
     Outline,
+    /// Statuses of it were heard; the definition is the one that was last heard of its workflow.
+    Adopted,
+}
+
+impl Guess {
+    /// Nothing is known of it but what Redis has.
+    pub fn is_late(self) -> bool {
+        match self {
+            Self::Workflow | Self::Outline => true,
+            Self::Adopted => false,
+        }
+    }
 }
 
 /// A node and where it stands.
@@ -51,14 +64,13 @@ pub type Spot = (usize, Lineage);
 pub struct Execution {
     pub id: ExecutionId,
     pub graph: Arc<Graph>,
+    pub definition_hash: String,
     /// It had begun before we came.
     pub joined_late: bool,
     /// The end of the last time in which something of it may have gone by unseen.
     pub missed_until: Option<Millis>,
     /// Where no message has told what it is made of.
     pub guess: Option<Guess>,
-    /// Nodes that had begun in the whole cluster when it was heard of last.
-    pub begun_before: u64,
     pub heard_at: Millis,
     pub tracks: HashMap<Spot, Track>,
     /// Places that have begun and are not over, by node.
@@ -66,9 +78,11 @@ pub struct Execution {
     /// Messages under way to a place, that nobody has taken up.
     pub queued: HashMap<Spot, Queued>,
     pub joins: HashMap<Spot, Join>,
-    /// Of these, those that wait, and those that have opened short of something.
+    /// Of these, those that wait, those that have opened short of something, and those that have opened with what was
+    /// not heard.
     pub waiting: BTreeSet<Spot>,
     pub short: BTreeSet<Spot>,
+    pub(super) unheard: BTreeSet<Spot>,
     pub fan_outs: HashMap<Spot, FanOut>,
     /// Items of all of these.
     pub(super) items: usize,
@@ -89,6 +103,8 @@ pub struct Execution {
     pub(super) unplaced: Vec<Unplaced>,
     /// Failures that were told without a place, by node: so many of its open places are over.
     pub(super) debts: BTreeMap<usize, Vec<Unplaced>>,
+    /// Places that have sent something on and were not heard to be over.
+    pub(super) unsaid: HashMap<Spot, Unsaid>,
     pub(super) halted_by: Option<NodeError>,
     pub(super) told: Vec<Event>,
 }
@@ -146,7 +162,10 @@ impl Execution {
 
     /// Something that could still go on, or is waited for.
     pub fn is_under_way(&self) -> bool {
-        !self.queued.is_empty()
+        let is_heard = |(node, _): &Spot| !self.graph.nodes[*node].is_mute();
+        // What says nothing may be what has announced the end.
+        let is_sent = self.completions.count == 0 || self.queued.keys().any(is_heard);
+        (!self.queued.is_empty() && is_sent)
             || !self.unplaced.is_empty()
             || self.open.values().any(|places| !places.is_empty())
             || !self.waiting.is_empty()
@@ -154,11 +173,11 @@ impl Execution {
 
     /// What a join has heard has changed.
     pub(super) fn note_join(&mut self, spot: &Spot) {
-        let (waits, is_short) = self.joins.get_mut(spot).map_or((false, false), |join| {
+        let is = self.joins.get_mut(spot).map_or([false; 3], |join| {
             join.heard_at = self.heard_at;
-            (join.waits, join.short.is_some())
+            [join.waits, join.short.is_some(), !join.unheard.is_empty()]
         });
-        for (is_one, set) in [(waits, &mut self.waiting), (is_short, &mut self.short)] {
+        for (is_one, set) in is.into_iter().zip([&mut self.waiting, &mut self.short, &mut self.unheard]) {
             if !is_one {
                 set.remove(spot);
             } else if !set.contains(spot) {
@@ -179,8 +198,10 @@ impl Execution {
         if let Some(from) = from {
             self.place_by_message(from, &work.lineage_stack);
             self.rebuild_where_unknown(from, work, heard);
+            self.end_mute(from, work, heard);
             self.note_sent(from, node, &reached);
         }
+        self.note_gone_on(work, node, from, heard);
         self.note_message((node, reached), !work.is_worker_initiated, heard, begun);
     }
 
@@ -196,7 +217,13 @@ impl Execution {
         status.used_inputs = status.used_inputs.map(|inputs| self.secrets.cleaned(inputs));
         let at = self.moment(status.executed_at.as_deref(), heard);
         let reached = self.graph.lineage(node, &status.lineage_stack);
-        let is_placed = status.lineage_stack.len() >= self.graph.depth(node);
+        let is_placed = match &self.graph.nodes[node].scope {
+            Some(scope) => status.lineage_stack.len() >= scope.len(),
+            None => {
+                let mut open = self.open.get(&node).into_iter().flatten();
+                !status.lineage_stack.is_empty() || open.all(Lineage::is_root)
+            }
+        };
         if status.status == Word::Running && self.completions.first_at.is_some_and(|first| at > first) {
             self.completions.begun_after += 1;
         }
@@ -220,6 +247,7 @@ impl Execution {
         if self.completions.said.contains(&said) {
             return;
         }
+        self.note_completed(completion.final_context.as_ref(), heard);
         // A sibling that went well says nothing of what failed.
         if completion.status == End::Completed {
             self.place_failures(heard);
@@ -244,6 +272,8 @@ impl Execution {
     /// nothing was heard for long, is over, unless something of it rests or waits: a message of it was not heard.
     pub fn wake(&mut self, now: Millis) {
         self.place_failures(now);
+        self.end_unsaid(now);
+        self.end_gathered(now);
         let is_silent = self.completions.count > 0 && now - self.heard_at >= SILENCE;
         if is_silent && !self.ended && !self.is_held_up() {
             self.let_go += self.queued.len() as u64;
@@ -463,9 +493,16 @@ impl Execution {
     /// What is under way, for people: a few names, and how many more.
     pub(super) fn meanwhile(&self) -> Vec<String> {
         let name = |node: usize| self.title_of(node).to_owned();
-        let open = self.open.iter().filter(|(_, places)| !places.is_empty());
+        let goes_on = |node: &usize, places: &BTreeSet<Lineage>| {
+            places.iter().any(|lineage| !self.is_gathered(*node, lineage))
+        };
+        let open = self.open.iter().filter(|(node, places)| goes_on(node, places));
         let mut found: BTreeSet<String> = open.map(|(node, _)| format!("{} runs", name(*node))).collect();
-        let sent: BTreeSet<usize> = self.queued.keys().map(|(node, _)| *node).collect();
+        let is_told = |node: usize, lineage: &Lineage| {
+            !self.graph.nodes[node].is_mute() && !self.is_gathered(node, lineage)
+        };
+        let sent = self.queued.keys().filter(|(node, lineage)| is_told(*node, lineage));
+        let sent: BTreeSet<usize> = sent.map(|(node, _)| *node).collect();
         found.extend(sent.into_iter().map(|node| format!("a message to {} is under way", name(node))));
         let waits = self.waiting.iter().filter_map(|spot| Some((spot.0, self.joins.get(spot)?)));
         found.extend(

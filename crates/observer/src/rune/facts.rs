@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use protocol::{Finding, LineageKey, Millis, MissingPart, NodeState};
 
-use crate::stuck::{self, At, Chance};
+use crate::stuck::{self, At, Cause, Chance};
 
 use super::{
-    Rune, barrier,
+    Rune,
+    barrier::{self, is_unanswered},
     execution::Execution,
     graph::Role,
     look::{Kept, Wanted},
@@ -66,7 +67,7 @@ impl Rune {
             false => stuck::overdue_timers(&resting, looked_at),
         };
         let lost = resting.iter().zip(seen_at);
-        findings.extend(lost.filter_map(|(resting, seen_at)| stuck::lost_resume(resting, seen_at)).take(200));
+        findings.extend(lost.filter_map(|(resting, seen_at)| stuck::lost_resume(resting, seen_at)));
         findings
     }
 
@@ -80,19 +81,33 @@ impl Rune {
         known.unwrap_or_else(|| timer.key())
     }
 
+    /// What has reached a join before, and of which it has said nothing, it never says anything of. Whoever comes back
+    /// takes up again what was in hand.
+    pub(super) fn silent_before(&self, now: Millis) -> Option<Millis> {
+        let before = now - stuck::PATIENCE;
+        self.hands.alone_at().is_none_or(|alone| alone <= before).then_some(before)
+    }
+
     fn of_barriers(&self, execution: &Execution, now: Millis) -> Vec<Finding> {
         let joins =
             (0..execution.graph.nodes.len()).filter(|&node| execution.graph.nodes[node].role.is_join());
+        let silent_before = self.silent_before(now);
         let mut findings = Vec::new();
         for node in joins {
             let wanted = execution.wanted(node);
             let answer = wanted.as_ref().and_then(|wanted| self.redis.answer(wanted));
-            let suspects = barrier::suspects(execution, node);
+            let suspects = barrier::suspects(execution, node, silent_before);
             for looked in barrier::places(execution, node, answer, suspects).take(LISTED) {
                 let evidence = wanted.as_ref().zip(answer).map(|(wanted, answer)| keys(wanted, answer.kept));
                 let facts = stuck::Barrier {
                     doubt: self.doubt(execution, wanted.as_ref()),
-                    ..barrier_facts(execution, node, looked, evidence.unwrap_or_default(), now)
+                    ..barrier_facts(
+                        execution,
+                        (node, looked),
+                        evidence.unwrap_or_default(),
+                        silent_before,
+                        now,
+                    )
                 };
                 findings.extend(stuck::barrier_cannot_open(&facts, now));
                 findings.extend(stuck::counted_twice(&facts));
@@ -108,19 +123,28 @@ impl Rune {
         }
         let depth = self.queues.get(QUEUE).map(|queue| (queue.messages, queue.consumers));
         // Where something was missed since, somebody may have taken it up unheard.
-        let is_old = |queued: &Queued| {
-            queued.heard && now - queued.since >= stuck::PATIENCE && !execution.missed_since(queued.since)
+        let is_old = |node: usize, queued: &Queued| {
+            !execution.graph.nodes[node].is_mute()
+                && queued.heard
+                && now - queued.since >= stuck::PATIENCE
+                && !execution.missed_since(queued.since)
         };
-        let heard = execution.queued.iter().filter(|(_, queued)| is_old(queued));
-        let facts = heard.map(|((node, lineage), queued)| stuck::Undelivered {
-            at: at(execution, *node, lineage.key()),
-            since: queued.since,
-            queue: QUEUE.to_owned(),
-            depth,
-            overtaken: self.begun.saturating_sub(queued.begun_before),
-            were_idle: self.hands.were_idle_since(queued.since),
-            longest: self.hands.longest(now),
-            has_dead_letters: false,
+        let heard = execution.queued.iter().filter(|((node, _), queued)| is_old(*node, queued));
+        let facts = heard.map(|((node, lineage), queued)| {
+            let held = self.hands.held(queued.since);
+            stuck::Undelivered {
+                at: at(execution, *node, lineage.key()),
+                since: queued.since,
+                left_queue: held.since,
+                queue: QUEUE.to_owned(),
+                depth,
+                is_passed: held.is_passed,
+                overtaken: self.begun.saturating_sub(queued.begun_before),
+                were_idle: held.were_idle,
+                behind: held.behind,
+                longest: self.hands.longest(now),
+                has_dead_letters: false,
+            }
         });
         facts.filter_map(|facts| stuck::discarded(&facts, now)).take(LISTED).collect()
     }
@@ -151,14 +175,18 @@ pub(super) fn keys(wanted: &Wanted, kept: &Kept) -> Vec<String> {
 
 fn barrier_facts(
     execution: &Execution,
-    node: usize,
-    looked: barrier::Looked,
+    (node, looked): (usize, barrier::Looked),
     evidence: Vec<String>,
+    silent_before: Option<Millis>,
     now: Millis,
 ) -> stuck::Barrier {
     let is_aggregator = matches!(execution.graph.nodes[node].role, Role::Aggregator);
     // What never comes is named; of what is on its way a few are enough.
-    let is_lost = |part: &&MissingPart| chance_of(execution, part) != Chance::Comes;
+    let chance = |part: &MissingPart| match is_unanswered(execution, node, part, silent_before) {
+        true => Chance::Nothing,
+        false => chance_of(execution, part),
+    };
+    let is_lost = |part: &&MissingPart| chance(part) != Chance::Comes;
     let (lost, comes): (Vec<_>, Vec<_>) = looked.missing.iter().partition(is_lost);
     let named = lost.into_iter().take(NAMED).chain(comes.into_iter().take(LISTED));
     let missing = named.map(|part| {
@@ -169,16 +197,22 @@ fn barrier_facts(
                 format!("the branch from {}", parent.map_or("somewhere", |parent| execution.title_of(parent)))
             }
         };
-        let ended = ended(execution, &looked, node, part);
-        let failed = ended.as_ref().is_some_and(|(_, failed)| *failed);
-        let ended = ended.map(|(words, _)| words);
-        stuck::MissingPart { what, chance: chance_of(execution, part), ended, failed }
+        let ended = match is_unanswered(execution, node, part, silent_before) {
+            true => {
+                let words =
+                    "it has reached the join, which has said nothing since; its result may be too large";
+                Some((words.to_owned(), Cause::Unanswered))
+            }
+            false => ended(execution, &looked, node, part),
+        };
+        let cause = ended.as_ref().map(|(_, cause)| *cause).unwrap_or_default();
+        stuck::MissingPart { what, chance: chance(part), ended: ended.map(|(words, _)| words), cause }
     });
     let missing = missing.collect();
     let join = execution.joins.get(&(node, looked.lineage.clone()));
     // What it has opened with may be told of a moment later.
     let settled = join.filter(|join| now - join.heard_at >= stuck::GRACE);
-    let short = settled.and_then(|join| join.short).filter(|_| is_aggregator && !execution.is_patchy());
+    let short = settled.and_then(|join| join.short).filter(|_| is_aggregator);
     let stands = stuck::Standing {
         arrived: short.map_or(looked.stands.arrived, |(arrived, _)| arrived),
         counted: looked.stands.counted.filter(|_| is_aggregator),
@@ -189,7 +223,10 @@ fn barrier_facts(
         },
         ..looked.stands
     };
-    stuck::Barrier { at: at(execution, node, looked.lineage.key()), stands, missing, evidence, doubt: None }
+    // Asked for only where it matters: the whole graph is gone through.
+    let forks = (short.is_some() || stands.counted.is_some()) && execution.graph.forks_before(node);
+    let at = at(execution, node, looked.lineage.key());
+    stuck::Barrier { at, stands, missing, evidence, forks, doubt: None }
 }
 
 /// Whether what is missing will come. Where not everything was heard, what is known to be under way may be over, and
@@ -209,19 +246,23 @@ fn chance_of(execution: &Execution, part: &MissingPart) -> Chance {
     }
 }
 
-/// Where the way of a missing item ended, and whether it failed there.
+/// Where the way of a missing item ended, and why.
 fn ended(
     execution: &Execution,
     looked: &barrier::Looked,
     node: usize,
     part: &MissingPart,
-) -> Option<(String, bool)> {
+) -> Option<(String, Cause)> {
     let index = match part {
         _ if part.at().state != NodeState::Idle => return None,
-        MissingPart::Branch { .. } => {
-            let words = "it has come, and was taken for another item";
-            let is_used_up = barrier::is_used_up(execution, node, &looked.lineage);
-            return is_used_up.then(|| (words.to_owned(), false));
+        MissingPart::Branch { edge_id, .. } => {
+            if barrier::is_used_up(execution, node, &looked.lineage) {
+                return Some(("it has come, and was taken for another item".to_owned(), Cause::Lost));
+            }
+            let join = execution.joins.get(&(node, looked.lineage.clone()))?;
+            let is_it = |edge: &u32| execution.graph.edges[*edge as usize].id == *edge_id;
+            let failed = join.failed > 0 && join.sent.iter().any(is_it);
+            return failed.then(|| (format!("it failed at {}", execution.title_of(node)), Cause::Failed));
         }
         MissingPart::Item { index, .. } => index,
     };
@@ -232,8 +273,8 @@ fn ended(
         let went_well = execution.tracks.get(&(node, item.clone()))?.went_well?;
         let title = execution.title_of(node);
         Some(match went_well {
-            true => (format!("its way ended at {title}"), false),
-            false => (format!("it failed at {title}"), true),
+            true => (format!("its way ended at {title}"), Cause::Lost),
+            false => (format!("it failed at {title}"), Cause::Failed),
         })
     })
 }
@@ -250,20 +291,26 @@ fn of_completions(execution: &Execution) -> Vec<Finding> {
     [stuck::several_completions(&facts), stuck::early_completion(&facts)].into_iter().flatten().collect()
 }
 
+/// What runs longer than others, or very long. A join that is silent is told of by what it waits for; a race is not.
 fn of_items(execution: &Execution, now: Millis) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (node, places) in &execution.open {
-        let Some(peers) = execution.durations.get(node) else { continue };
-        for lineage in places.iter().filter(|lineage| !lineage.is_root()) {
+        if matches!(execution.graph.nodes[*node].role, Role::Aggregator | Role::MergeAll) {
+            continue;
+        }
+        let peers = execution.durations.get(node);
+        for lineage in places {
+            let peers = peers.filter(|_| !lineage.is_root());
             let open = execution.tracks.get(&(*node, lineage.clone())).and_then(|track| track.open);
-            let is_slow = |open: &Open| {
+            let long = if peers.is_some() { stuck::SLOW } else { stuck::VERY_LONG };
+            let is_long = |open: &Open| {
                 let began = open.began.millis();
-                open.due.is_none() && now - began >= stuck::SLOW && !execution.missed_since(began)
+                open.due.is_none() && now - began >= long && !execution.missed_since(began)
             };
-            let Some(open) = open.filter(is_slow) else { continue };
-            let at = at(execution, *node, lineage.key());
-            let facts = stuck::Item { at, since: open.began.millis(), peers: peers.clone() };
-            findings.extend(stuck::slow_item(&facts, now));
+            let Some(open) = open.filter(is_long) else { continue };
+            let (at, peers) = (at(execution, *node, lineage.key()), peers.cloned().unwrap_or_default());
+            let facts = stuck::Item { at, since: open.began.millis(), peers };
+            findings.extend(stuck::slow_item(&facts, now).or_else(|| stuck::very_long(&facts, now)));
             if findings.len() >= LISTED {
                 return findings;
             }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     execution::{Execution, KEPT, look_of},
+    graph::Role,
     outputs::{duration, is_creation},
     track::Turn,
     wire::{Nanos, Status, WireFrame, Word},
@@ -93,6 +94,12 @@ impl Execution {
         let (Turn::Ends { visit, attempt } | Turn::Begins { visit, attempt }) = turn else { return };
         let is_join = self.graph.nodes[failure.node].role.is_join();
         let lineage = self.graph.fires_at(failure.node, &spot.1);
+        if matches!(self.graph.nodes[failure.node].role, Role::MergeAll | Role::MergeAny) {
+            let spot = (failure.node, lineage.clone());
+            let join = self.joins.entry(spot.clone()).or_default();
+            (join.ended, join.failed) = (join.ended + 1, join.failed + 1);
+            self.note_join(&spot);
+        }
         let visit = if is_join { visit + 1_000_000 } else { visit };
         let firing = self.firing(failure.node, lineage, visit, attempt);
         if is_join {

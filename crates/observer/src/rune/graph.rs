@@ -24,8 +24,17 @@ pub struct Place {
     pub incoming: Vec<usize>,
     /// The splits that it stands in, outermost first; absent where ways of different depth lead here.
     pub scope: Option<Vec<usize>>,
+    /// The aggregators that gather its items, where it is a split. All of them count with one counter.
+    pub gatherers: Vec<usize>,
     /// One message at the most comes here for one key, unless it is delivered again.
     pub begins_once: bool,
+}
+
+impl Place {
+    /// No worker publishes a status of a node that has no name.
+    pub fn is_mute(&self) -> bool {
+        self.name.is_empty()
+    }
 }
 
 /// An edge.
@@ -85,7 +94,15 @@ impl Graph {
         let of_node = workflow.nodes.iter().zip(ways);
         let mut nodes: Vec<Place> =
             of_node.map(|(node, (outgoing, incoming))| place(node, outgoing, incoming, &edges)).collect();
-        set_scopes(&mut nodes, &edges)?;
+        let triggers = workflow.nodes.iter().enumerate().filter(|(_, node)| node.trigger);
+        set_scopes(&mut nodes, &edges, triggers.map(|(at, _)| at).collect())?;
+        for at in
+            (0..nodes.len()).filter(|&at| matches!(nodes[at].role, Role::Aggregator)).collect::<Vec<_>>()
+        {
+            if let Some(&split) = nodes[at].scope.as_ref().and_then(|scope| scope.last()) {
+                nodes[split].gatherers.push(at);
+            }
+        }
         set_begins_once(&mut nodes, &edges);
         Some(Self { nodes, edges, by_id })
     }
@@ -148,6 +165,31 @@ impl Graph {
         }
     }
 
+    /// The aggregators that count with the same counter as this one, itself among them.
+    pub fn sharers(&self, aggregator: usize) -> &[usize] {
+        let split = self.nodes[aggregator].scope.as_ref().and_then(|scope| scope.last());
+        split.map(|&split| &self.nodes[split].gatherers[..]).unwrap_or_default()
+    }
+
+    /// More than one message of an item may reach these aggregators: somewhere before them it goes several ways at once.
+    pub fn forks_before(&self, aggregator: usize) -> bool {
+        let Some(&split) = self.nodes[aggregator].scope.as_ref().and_then(|scope| scope.last()) else {
+            return false;
+        };
+        let mut leads = vec![false; self.nodes.len()];
+        for &gathers in self.sharers(aggregator) {
+            self.upstream(gathers).into_iter().for_each(|node| leads[node] = true);
+        }
+        let is_inside = |at: usize| {
+            at == split || self.nodes[at].scope.as_ref().is_some_and(|scope| scope.contains(&split))
+        };
+        let forks = |at: usize| {
+            let ways = self.nodes[at].outgoing.iter().filter(|&&edge| leads[self.edges[edge].to]).count();
+            ways > 1 && !matches!(self.nodes[at].role, Role::Conditional(_) | Role::Switch(_))
+        };
+        (0..self.nodes.len()).any(|at| leads[at] && is_inside(at) && forks(at))
+    }
+
     fn edge_of(&self, node: usize, id: &str) -> Option<usize> {
         self.nodes[node].outgoing.iter().copied().find(|&edge| self.edges[edge].id.as_str() == id)
     }
@@ -205,17 +247,20 @@ fn place(node: &Node, outgoing: Vec<usize>, incoming: Vec<usize>, edges: &[Way])
         outgoing,
         incoming,
         scope: None,
+        gatherers: Vec::new(),
         begins_once: false,
     }
 }
 
-/// From everywhere that nothing leads to, along the edges. Where ways of different depth meet, and behind, nothing is
+/// From the triggers along the edges; where there are none, from everywhere that nothing leads to. Where ways of different depth meet, and behind, nothing is
 /// known beforehand. `None` where there are too many levels.
-fn set_scopes(nodes: &mut [Place], edges: &[Way]) -> Option<()> {
+fn set_scopes(nodes: &mut [Place], edges: &[Way], triggers: VecDeque<usize>) -> Option<()> {
     let mut scopes: Vec<Option<Vec<usize>>> = vec![None; nodes.len()];
     let mut mixed = vec![false; nodes.len()];
-    let starts = (0..nodes.len()).filter(|&at| nodes[at].incoming.is_empty());
-    let mut open: VecDeque<usize> = starts.collect();
+    let mut open = triggers;
+    if open.is_empty() {
+        open.extend((0..nodes.len()).filter(|&at| nodes[at].incoming.is_empty()));
+    }
     // A graph that is nothing but a circle begins where its author began.
     if open.is_empty() && !nodes.is_empty() {
         open.push_back(0);
@@ -340,6 +385,18 @@ mod tests {
         assert!(graph.nodes[y].scope.is_none());
         assert_eq!(graph.lineage(y, &[frame("s", 3, 4)]).key().as_str(), "s=3");
         assert!(graph.lineage(y, &[]).is_root());
+    }
+
+    #[test]
+    fn what_no_trigger_leads_to_says_nothing_of_depth() {
+        let node = |id: &str, kind: &str, trigger: bool| json!({"id": id, "name": id, "type": kind, "trigger": trigger});
+        let nodes = [node("t", "ManualTrigger", true), node("s", "split", false), node("x", "log", false)];
+        let nodes: Vec<Value> = nodes.into_iter().chain([node("odd", "log", false)]).collect();
+        let edge = |from: &str, to: &str| json!({"id": format!("{from}{to}"), "src": from, "dst": to});
+        let edges = [edge("t", "s"), edge("s", "x"), edge("odd", "x")];
+        let workflow = serde_json::from_value(json!({"nodes": nodes, "edges": edges})).unwrap();
+        let graph = Graph::of(&workflow).unwrap();
+        assert_eq!(graph.nodes[2].scope.as_deref(), Some(&[1][..]));
     }
 
     #[test]

@@ -104,9 +104,11 @@ async fn unopened(
     Ok(Some(found))
 }
 
-/// How many have arrived, and of how many where that is known. `None` for what is left of a join that is over.
+/// How many have arrived, and of how many where that is known. `None` for what is left of a join that is over, and for
+/// how many a split has sent on where none has arrived: nothing may gather them.
 fn standing(kept: &Kept) -> Option<(u32, Option<u32>)> {
-    match (kept.expected, kept.arrivals.len() as u32) {
+    let has_arrived = kept.count.is_some() || kept.members > 0;
+    match (kept.expected.filter(|_| has_arrived), kept.arrivals.len() as u32) {
         (Some(expected), _) => Some((kept.members, Some(expected))),
         (None, 0) => None,
         (None, arrived) => Some((arrived, None)),
@@ -119,7 +121,7 @@ impl Rune {
         let listed = self
             .executions
             .values()
-            .filter(|execution| execution.guess.is_some() && !execution.ended)
+            .filter(|execution| execution.guess.is_some_and(Guess::is_late) && !execution.ended)
             .count();
         LISTED.saturating_sub(listed)
     }
@@ -139,7 +141,6 @@ impl Rune {
         let id = ExecutionId::from(late.execution.as_str());
         let mut execution = Execution::begin(beginning, id, workflow_id, &start, now);
         execution.guess = Some(guess);
-        execution.begun_before = self.begun;
         execution.wait_since_before(late, now);
         self.keep(execution, now)
     }
@@ -171,27 +172,32 @@ impl Rune {
         events
     }
 
-    /// A message tells what an execution is made of: where that was guessed, and wrong, it begins anew.
-    pub(super) fn drop_guess(&mut self, id: &ExecutionId, work: &Work<'_>) {
+    /// A message tells what an execution is made of, and what is secret: where that was guessed, and wrong, it begins
+    /// anew, and what was told before is forgotten by everybody. True where it does.
+    pub(super) fn drop_guess(&mut self, id: &ExecutionId, work: &Work<'_>) -> bool {
         let Some(execution) = self.executions.get_mut(id).filter(|execution| execution.guess.is_some())
         else {
-            return;
+            return false;
         };
         let workflow = WorkflowId::from(work.workflow_id.as_str());
         let told = work.workflow_definition.and_then(|raw| self.definitions.read(&workflow, raw.get()));
-        let Some(told) = told else { return };
-        if Arc::ptr_eq(&told.graph, &execution.graph) && !execution.ended {
+        let Some(told) = told else { return false };
+        // What only Redis told of, and was given up, is told anew; what was heard of is not.
+        let goes_on = !execution.ended || execution.guess == Some(Guess::Adopted);
+        // Each execution may have credentials of its own: what was told of it before may hold them.
+        if told.hash == execution.definition_hash && goes_on && execution.secrets.has_all(&told.secrets) {
             execution.guess = None;
-        } else {
-            self.remove(id);
+            return false;
         }
+        self.remove(id);
+        true
     }
 
     /// Nothing is kept of a join any more. Of an execution that is only known by it nothing is left to follow.
     pub(super) fn leave_late(&mut self, join: &Wanted, now: Millis) -> Vec<Event> {
         let Some(execution) = self.executions.get_mut(join.execution()) else { return Vec::new() };
         let mut nodes = 0..execution.graph.nodes.len();
-        let is_guessed = execution.guess.is_some();
+        let is_guessed = execution.guess.is_some_and(Guess::is_late);
         let Some(node) = nodes.find(|&node| is_guessed && execution.wanted(node).as_ref() == Some(join))
         else {
             return Vec::new();

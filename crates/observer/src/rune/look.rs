@@ -21,11 +21,8 @@ use super::{
 /// Questions of one look, and how long it may take: nothing is heard meanwhile. Where answers take long it asks less.
 const QUESTIONS: usize = 240;
 const LONGEST: Duration = Duration::from_millis(250);
-/// Of these questions, joins that are looked into, and steps through the keys.
+/// Of these questions, joins that are looked into.
 const JOINS: usize = 30;
-const STEPS: usize = 5;
-/// Keys of one step.
-const KEYS: usize = 200;
 /// Members of one join that are listed.
 const MEMBERS: u64 = 5_000;
 /// Joins that are remembered to be there.
@@ -50,6 +47,12 @@ impl Wanted {
     /// A key that is there only while a join waits: others stay when it has opened.
     fn is_unopened(key: &str) -> bool {
         !key.ends_with(":lock") && !key.ends_with(":timeout_active")
+    }
+
+    /// A split leaves it for a day, also where nothing gathers its items: it alone tells of no join, and there may be
+    /// very many.
+    fn is_of_a_split(key: &str) -> bool {
+        key.ends_with(":expected")
     }
 
     pub(super) async fn ask(&self, asking: &mut Asking<'_>) -> Result<Asked, ObserverError> {
@@ -155,9 +158,8 @@ pub struct Known<F, P> {
 
 #[derive(Default)]
 pub struct Seen {
-    cursor: u64,
     found: Found,
-    found_in_pass: Found,
+    found_in_round: Found,
     kept: HashMap<Wanted, Noted>,
     turn: usize,
     pub(super) strangers: Strangers,
@@ -228,11 +230,10 @@ impl Seen {
     ) -> Result<(), ObserverError> {
         let mut asking = Asking::new(reader);
         self.part = self.part.wrapping_add(1);
-        for part in 0..4 {
-            match (self.part + part) % 4 {
+        for part in 0..3 {
+            match (self.part + part) % 3 {
                 1 => self.timers.look(&mut asking, now).await?,
-                2 => self.step(&mut asking).await?,
-                3 => {
+                2 => {
                     let found = self.found.all.iter().filter(|found| (known.is_followed)(found.execution()));
                     let wanted: BTreeSet<Wanted> = wanted.iter().chain(found).cloned().collect();
                     self.look_into_joins(&mut asking, now, wanted, &mut looked.gone).await?;
@@ -271,30 +272,20 @@ impl Seen {
         Late { execution: execution.to_owned(), joins: joins.collect() }
     }
 
-    /// A piece of the way through all keys.
-    async fn step(&mut self, asking: &mut Asking<'_>) -> Result<(), ObserverError> {
-        for _ in 0..STEPS {
-            if !asking.has_room(1) {
-                return Ok(());
-            }
-            let arguments = (self.cursor, "MATCH", "exec:*", "COUNT", KEYS);
-            let Some((cursor, keys)) = asking.ask::<(u64, Vec<Vec<u8>>)>(Read::Scan, arguments).await? else {
-                return Ok(());
-            };
-            for name in keys.iter().filter_map(|key| std::str::from_utf8(key).ok()) {
-                if let Some(found) = Wanted::of(name).filter(|_| self.found_in_pass.all.len() < FOUND) {
-                    let is_unopened = Wanted::is_unopened(name);
-                    self.found.note(&found, is_unopened);
-                    self.found_in_pass.note(&found, is_unopened);
-                }
-            }
-            self.cursor = cursor;
-            if cursor == 0 {
-                self.found = std::mem::take(&mut self.found_in_pass);
-                return Ok(());
+    /// Somebody who walks through Redis has come by these keys.
+    pub fn come_by(&mut self, keys: &[String]) {
+        for name in keys.iter().filter(|name| !Wanted::is_of_a_split(name)) {
+            if let Some(found) = Wanted::of(name).filter(|_| self.found_in_round.all.len() < FOUND) {
+                let is_unopened = Wanted::is_unopened(name);
+                self.found.note(&found, is_unopened);
+                self.found_in_round.note(&found, is_unopened);
             }
         }
-        Ok(())
+    }
+
+    /// And has come by all of them: what was not found is there no more.
+    pub fn come_round(&mut self) {
+        self.found = std::mem::take(&mut self.found_in_round);
     }
 
     async fn look_into_joins(

@@ -23,6 +23,7 @@ mod shared;
 mod silence;
 mod timers;
 mod track;
+mod unsaid;
 mod wire;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -36,7 +37,7 @@ use serde_json::Value;
 use crate::{Dialect, Heard, News, ObserverError, Reader};
 use begin::{Beginning, Start};
 use definitions::Definitions;
-use execution::Execution;
+use execution::{Execution, Guess};
 use hands::Hands;
 use look::{Known, Looked, Seen};
 use timers::Timer;
@@ -66,9 +67,8 @@ const GONE: usize = 50_000;
 /// How long an execution without a definition waits for one before that of its workflow is taken.
 const PATIENCE: Millis = 5_000;
 
-/// What was wrong with an execution that has ended is told for so long; and so much is told at once.
+/// What was wrong with an execution that has ended is told for so long.
 const RECENT: Millis = 900_000;
-const FINDINGS: usize = 500;
 
 /// Queues in which work waits for a worker.
 const WORKED: [&str; 2] = ["workflow.execution", "workflow.resume"];
@@ -201,9 +201,9 @@ impl Rune {
             return Vec::new();
         }
         let mut events = Vec::new();
-        self.drop_guess(&id, work);
+        let begins_anew = self.drop_guess(&id, work);
         if !self.executions.contains_key(&id) {
-            events = self.begin(&id, work, heard, !is_first);
+            events = self.begin(&id, work, heard, !is_first || begins_anew);
         }
         let begun = self.begun;
         match self.tell_of(&id, |execution| execution.hear_work(work, heard, begun)) {
@@ -219,7 +219,6 @@ impl Rune {
         let before = execution.size();
         tell(execution);
         self.redelivered += std::mem::take(&mut execution.redelivered);
-        execution.begun_before = self.begun;
         self.places = self.places + execution.size() - before;
         Some(execution.take_events())
     }
@@ -332,7 +331,8 @@ impl Rune {
                 passes_trigger: true,
             };
             let start = Start { node: None, frames: &[], context: None };
-            let execution = Execution::begin(beginning, id.clone(), workflow_id, &start, stranger.since);
+            let mut execution = Execution::begin(beginning, id.clone(), workflow_id, &start, stranger.since);
+            execution.guess = Some(Guess::Adopted);
             events.extend(self.keep(execution, now));
             events.extend(self.introduce(&id));
         }
@@ -423,6 +423,8 @@ impl Dialect for Rune {
         let events = match wire::read(&heard.routing_key, &heard.body) {
             Ok(Said::Work(work)) => {
                 let is_first = heard.routing_key == "workflow.worker.initiated" && !work.is_worker_initiated;
+                // Only a worker sends it.
+                self.hands.moved(0, heard.at);
                 self.hear_work(&work, heard.at, is_first)
             }
             Ok(Said::Status(mut status)) => {
@@ -485,13 +487,13 @@ impl Dialect for Rune {
         findings.extend(self.findings_of_timers());
         findings.extend(self.queues.findings(|name| WORKED.contains(&name), now));
         crate::stuck::sort(&mut findings);
-        findings.truncate(FINDINGS);
         findings
     }
 
     fn barrier(&self, execution: &ExecutionId, node: &NodeId) -> Option<BarrierView> {
         let execution = self.executions.get(execution)?;
-        barrier::view(execution, execution.graph.node(node.as_str())?, &self.redis)
+        let silent_before = self.silent_before(self.heard_until.max(self.asked_at));
+        barrier::view(execution, execution.graph.node(node.as_str())?, &self.redis, silent_before)
     }
 
     fn timers(&self) -> Vec<TimerView> {
@@ -504,9 +506,18 @@ impl Dialect for Rune {
         QUEUES.map(str::to_owned).to_vec()
     }
 
+    fn found(&mut self, keys: &[String]) {
+        self.redis.come_by(keys);
+    }
+
+    fn found_all(&mut self) {
+        self.redis.come_round();
+    }
+
     fn queues(&mut self, queues: &[QueueView], now: Millis) {
         self.queues.note(queues.iter().cloned(), now);
         self.asked_at = now;
+        self.hands.mark(self.queues.get(facts::QUEUE).map(|queue| queue.messages), self.begun, now);
         self.look_at_hands(now);
     }
 
@@ -543,6 +554,10 @@ impl Dialect for Rune {
     }
 
     fn unseen(&self) -> u64 {
-        self.let_go.unreadable + self.let_go.messages
+        self.let_go.messages
+    }
+
+    fn unread(&self) -> u64 {
+        self.let_go.unreadable
     }
 }

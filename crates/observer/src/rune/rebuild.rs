@@ -23,20 +23,8 @@ impl Execution {
 
     /// The same is told now.
     pub(super) fn rest_unheard(&mut self, id: &str, timer: &Timer, now: Millis) {
-        let status = Status {
-            workflow_id: String::new(),
-            execution_id: String::new(),
-            node_id: timer.node_id.to_string(),
-            status: Word::Waiting,
-            parameters: None,
-            output: Some(json!({"resume_at": timer.due, "timer_id": id}).into()),
-            error: None,
-            executed_at: None,
-            duration_ms: None,
-            lineage_stack: timer.frames.clone(),
-            processed_count: None,
-            used_inputs: None,
-        };
+        let output = json!({"resume_at": timer.due, "timer_id": id}).into();
+        let status = Status::unheard(&timer.node_id, Word::Waiting, Some(output), &timer.frames);
         // It began before its moment, whatever the clocks say: its end may be told a little before ours.
         let due = timer.due + self.skew.unwrap_or_default();
         let heard_at = self.heard_at;
@@ -67,6 +55,27 @@ impl Execution {
         }
     }
 
+    /// What a node sends on that says nothing itself tells that it ran.
+    pub(super) fn end_mute(&mut self, from: usize, work: &Work<'_>, heard: Millis) {
+        let place = &self.graph.nodes[from];
+        let spot = (from, self.graph.lineage(from, &work.lineage_stack));
+        if !place.is_mute() || place.role.is_join() || self.queued.remove(&spot).is_none() {
+            return;
+        }
+        let context: Option<Value> =
+            work.accumulated_context.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let mut output = context.and_then(|mut context| context.get_mut("$").map(Value::take));
+        if let Some(output) = &mut output {
+            self.secrets.take_from(output);
+        }
+        let at = Nanos::read(None, heard);
+        let Turn::EndsUnbegun { visit } = self.track(&spot).end_unheard(at) else { return };
+        let firing = self.firing(from, spot.1, visit, 1);
+        self.start(firing.clone(), heard, None, None);
+        // What it has sent is heard by itself.
+        self.succeed(firing, from, at, 0, output.map(Into::into), false);
+    }
+
     pub(super) fn rebuild_node(&mut self, node: usize, frames: &[WireFrame], context: &Value, heard: Millis) {
         let key = format!("${}", self.graph.nodes[node].name);
         let Some(mut output) = context.get(&key).cloned() else { return };
@@ -82,6 +91,9 @@ impl Execution {
         }
         let at = Nanos::read(None, heard);
         let Turn::EndsUnbegun { visit } = known.end_unheard(at) else { return };
+        if self.graph.nodes[node].begins_once {
+            self.queued.remove(&(node, reached));
+        }
         let firing = self.firing(node, fires, visit, 1);
         self.tell(
             heard,

@@ -28,6 +28,11 @@ pub struct Secrets(BTreeSet<String>);
 const TOLD_BY: [&str; 3] = ["\"tools\"", "\"mcp_servers\"", "\"headers\""];
 
 impl Secrets {
+    /// Those of another definition are taken out as well.
+    pub fn has_all(&self, others: &Self) -> bool {
+        others.0.is_subset(&self.0)
+    }
+
     /// Takes the credentials out of a definition and remembers what they were.
     pub fn take_from_definition(&mut self, definition: &mut Value) {
         let Some(nodes) = definition.get_mut("nodes").and_then(Value::as_array_mut) else { return };

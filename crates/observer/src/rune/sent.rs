@@ -5,6 +5,7 @@ use protocol::{Lineage, Millis};
 
 use super::{
     execution::{Execution, Spot, TRACKS},
+    graph::Role,
     track::Track,
     wire::Nanos,
 };
@@ -27,7 +28,9 @@ pub struct Queued {
 impl Execution {
     /// Messages are on their way, unless what they lead to was heard before.
     pub(super) fn follow(&mut self, taken: &[usize], lineage: &Lineage, at: Nanos) {
-        for &edge in taken {
+        // Where ways of different depth meet it is not known before at which key: the message itself says so.
+        let is_known = |edge: &&usize| self.graph.nodes[self.graph.edges[**edge].to].scope.is_some();
+        for edge in taken.iter().filter(is_known).copied().collect::<Vec<usize>>() {
             self.note_sent_along(edge, lineage);
             let spot = (self.graph.edges[edge].to, lineage.clone());
             let track = self.tracks.get_mut(&spot).filter(|track| track.unsent > 0 && track.is_after(at));
@@ -41,11 +44,26 @@ impl Execution {
 
     /// A message itself was heard. The first one comes from the master, which says nothing else of it.
     pub(super) fn note_message(&mut self, spot: Spot, is_first: bool, heard: Millis, begun: u64) {
+        let place = &self.graph.nodes[spot.0];
+        if place.scope.is_none() && !matches!(place.role, Role::Wait) {
+            self.note_sent_here(spot, heard, begun);
+            return;
+        }
         let is_known = self.tracks.get(&spot).is_some_and(|track| track.visits > 0);
         let queued = if is_known { self.queued.get_mut(&spot) } else { self.queue(spot, heard) };
         if let Some(queued) = queued {
             (queued.heard, queued.begun_before) = (true, begun);
             queued.expected = queued.expected.max(u32::from(is_first));
+        }
+    }
+
+    /// The same where nobody else says that it was sent.
+    fn note_sent_here(&mut self, spot: Spot, heard: Millis, begun: u64) {
+        if let Some(track) = self.tracks.get_mut(&spot).filter(|track| track.unsent > 0) {
+            track.unsent -= 1;
+        } else if let Some(queued) = self.queue(spot, heard) {
+            queued.expected += 1;
+            (queued.heard, queued.begun_before) = (true, begun);
         }
     }
 

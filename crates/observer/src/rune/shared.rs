@@ -20,12 +20,10 @@ pub fn of_splits(execution: &Execution) -> Vec<Finding> {
         if !matches!(place.role, Role::Split) || execution.graph.depth(split) == 0 {
             continue;
         }
-        let gathers = nodes.iter().position(|node| {
-            let inside = node.scope.as_ref().and_then(|scope| scope.last());
-            matches!(node.role, Role::Aggregator) && inside == Some(&split)
-        });
-        let Some(gathers) = gathers else { continue };
-        let (since, users) = users(execution, split, gathers);
+        if place.gatherers.is_empty() {
+            continue;
+        }
+        let (since, users) = users(execution, split);
         let counter = format!("exec:{}:split:{}:count", execution.id, place.id);
         let at = At { key: None, ..at(execution, split, LineageKey::default()) };
         findings.extend(stuck::shared_counter(&Counter { at, since, counter, users }));
@@ -35,14 +33,15 @@ pub fn of_splits(execution: &Execution) -> Vec<Finding> {
 
 /// Each fan-out of a split that began before the one before it had been gathered, in the order they were heard. One
 /// without items counts nothing.
-fn users(execution: &Execution, split: usize, gathers: usize) -> (Millis, Vec<(LineageKey, u32)>) {
+fn users(execution: &Execution, split: usize) -> (Millis, Vec<(LineageKey, u32)>) {
     let of_split = execution.fan_outs.iter().filter(|((at, _), fan_out)| *at == split && fan_out.total > 0);
     let mut of_split: Vec<(&Lineage, &FanOut)> =
         of_split.map(|((_, lineage), fan_out)| (lineage, fan_out)).collect();
     of_split.sort_by_key(|(_, fan_out)| fan_out.told_as);
     let gathered = |lineage: &Lineage| {
-        let join = execution.joins.get(&(gathers, lineage.clone()));
-        join.filter(|join| join.released.is_some()).map(|join| join.released_as)
+        let gatherers = execution.graph.nodes[split].gatherers.iter();
+        let joins = gatherers.filter_map(|&gathers| execution.joins.get(&(gathers, lineage.clone())));
+        joins.filter(|join| join.released.is_some()).map(|join| join.released_as).max()
     };
     let (mut since, mut users) = (0, Vec::new());
     for pair in of_split.windows(2) {

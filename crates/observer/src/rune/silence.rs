@@ -1,6 +1,8 @@
 //! Executions of a Rune cluster that simply stop: a failure that is ignored at a leaf, and a race that is over, announce
 //! no end. That is said only where everything was heard, and is heard now.
 
+use std::collections::HashSet;
+
 use protocol::{Finding, Millis};
 
 use crate::stuck::{self, At, Race, Silence};
@@ -48,22 +50,21 @@ impl Rune {
             let holds_up = spot.1.is_root() || !execution.ended;
             is_race(spot) && join.fired == 0 && join.ended > join.failed && holds_up
         };
+        let won = execution.joins.iter().filter(|(spot, join)| is_race(spot) && join.fired > 0);
+        let won: HashSet<usize> = won.map(|(spot, _)| spot.0).collect();
         let lost = execution.joins.iter().filter(is_lost).map(|(spot, join)| {
             let wanted = execution.wanted(spot.0);
             let kept = wanted.as_ref().and_then(|wanted| Some(keys(wanted, self.redis.kept(wanted)?)));
-            let mut others = execution.joins.iter().filter(|(other, _)| other.0 == spot.0);
             Race {
                 at: at(execution, spot.0, spot.1.key()),
                 since: join.heard_at,
                 ignored: join.ended - join.failed,
                 is_under_way: execution.queued.contains_key(spot),
-                has_other_won: others.any(|(_, other)| other.fired > 0),
+                has_other_won: won.contains(&spot.0),
                 evidence: kept.unwrap_or_default(),
             }
         });
-        let mut lost: Vec<Finding> = lost.filter_map(|race| stuck::race_cannot_open(&race, now)).collect();
-        lost.truncate(NAMED);
-        lost
+        lost.filter_map(|race| stuck::race_cannot_open(&race, now)).take(NAMED).collect()
     }
 }
 

@@ -126,6 +126,16 @@ impl Track {
         self.runs.max(self.rests).max(self.ends)
     }
 
+    /// It was taken up more often than it has ended.
+    pub fn is_in_hand(&self) -> bool {
+        self.runs > self.ends
+    }
+
+    /// When something was said of it last.
+    pub fn latest(&self) -> Option<Nanos> {
+        self.latest
+    }
+
     /// Something was said of it at that moment or later.
     pub fn is_after(&self, at: Nanos) -> bool {
         self.latest.is_some_and(|latest| latest >= at)

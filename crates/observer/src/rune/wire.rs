@@ -1,7 +1,7 @@
 //! The messages of a Rune cluster as they are written there, read leniently: what is not known is passed over, what is
 //! not needed is not taken apart.
 
-use protocol::{Lineage, Millis, Payload};
+use protocol::{Lineage, Millis, NodeId, Payload};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, value::RawValue};
 
@@ -60,6 +60,26 @@ pub struct Status {
     pub processed_count: Option<u32>,
     #[serde(default)]
     pub used_inputs: Option<Payload>,
+}
+
+impl Status {
+    /// One that nobody has heard, of a node at a place.
+    pub fn unheard(node_id: &NodeId, status: Word, output: Option<Payload>, frames: &[WireFrame]) -> Self {
+        Self {
+            workflow_id: String::new(),
+            execution_id: String::new(),
+            node_id: node_id.to_string(),
+            status,
+            parameters: None,
+            output,
+            error: None,
+            executed_at: None,
+            duration_ms: None,
+            lineage_stack: frames.to_vec(),
+            processed_count: None,
+            used_inputs: None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]

@@ -30,6 +30,8 @@ pub struct Barrier {
     pub missing: Vec<MissingPart>,
     /// Where the facts come from, such as a key in Redis.
     pub evidence: Vec<String>,
+    /// More than one way of an item leads to its counter.
+    pub forks: bool,
     /// Absent where everything was heard.
     pub doubt: Option<Doubt>,
 }
@@ -51,8 +53,18 @@ pub struct MissingPart {
     pub chance: Chance,
     /// Where its way ended, for people.
     pub ended: Option<String>,
-    /// It ended there because something failed.
-    pub failed: bool,
+    pub cause: Cause,
+}
+
+/// Why something does not come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cause {
+    /// Its way leads elsewhere, or nobody knows.
+    #[default]
+    Lost,
+    Failed,
+    /// It has reached the join, which says nothing.
+    Unanswered,
 }
 
 /// Whether something will come.
@@ -98,12 +110,18 @@ pub fn barrier_cannot_open(barrier: &Barrier, now: Millis) -> Option<Finding> {
         Some(ended) => format!("{}: {ended}", part.what),
         None => format!("{}: nothing is under way", part.what),
     }));
-    let advice = match lost.iter().any(|part| part.failed) {
-        true => {
+    let has = |cause: Cause| lost.iter().any(|part| part.cause == cause);
+    let advice = match () {
+        () if has(Cause::Failed) => {
             "See what failed there, and start the execution again. To keep it from happening: let the node ignore its \
              errors, or lead its error edge to the join."
         }
-        false => {
+        () if has(Cause::Unanswered) => {
+            "Look into the log of the broker for a message that was too large: it takes 16 MiB at the most unless told \
+             otherwise, and a join sends everything that has reached it at once. Let less reach it, or raise \
+             max_message_size, and start the execution again."
+        }
+        () => {
             "Start the execution again. To keep it from happening: let every way lead to the join, give the join \
              wait_for_any behind a choice, or put the choice behind the join."
         }
@@ -122,7 +140,7 @@ fn as_far_as_seen(barrier: &Barrier, doubt: &Doubt, join: &str, names: &[String]
     let mut evidence = barrier.evidence.clone();
     evidence.push(doubt.why.clone());
     evidence.push(format!(
-        "nothing waits in a queue or for a moment, and the join is as it was since {}",
+        "nothing of it can wait in a queue or for a moment, and the join is as it was since {}",
         iso8601(since)
     ));
     let advice = "See whether a worker still has something of it in hand: not everything was seen. Where none has, \
@@ -133,18 +151,17 @@ fn as_far_as_seen(barrier: &Barrier, doubt: &Doubt, join: &str, names: &[String]
 /// A counter counts deliveries, not items.
 pub fn counted_twice(barrier: &Barrier) -> Option<Finding> {
     let Barrier { at, stands: Standing { since, arrived, counted: count, expected, is_open }, .. } = barrier;
+    let join = format!("{}{}", at.name, at.where_inside());
+    let why = match barrier.forks {
+        true => "more than one way leads from an item to its counter, which counts each of them",
+        false => "one was delivered again and counted twice",
+    };
     let sentence = match (is_open, count) {
         (true, _) if arrived < expected => format!(
-            "{}{} opened with {arrived} different parts of {expected}: one was delivered again and counted twice, \
-             and what is missing was taken as null.",
-            at.name,
-            at.where_inside()
+            "{join} opened with {arrived} different parts of {expected}: {why}, and what is missing was taken as null."
         ),
         (false, Some(count)) if count > arrived => format!(
-            "{}{} has counted {count} arrivals of {}: one was delivered again and counted twice, so it opens too \
-             early.",
-            at.name,
-            at.where_inside(),
+            "{join} has counted {count} arrivals of {}: {why}, so it opens too early.",
             counted(*arrived as usize, "different item")
         ),
         _ => return None,
@@ -152,8 +169,16 @@ pub fn counted_twice(barrier: &Barrier) -> Option<Finding> {
     let mut evidence = barrier.evidence.clone();
     evidence.push(format!("{arrived} different parts of {expected}"));
     evidence.extend(barrier.missing.iter().take(20).map(|part| format!("missing: {}", part.what)));
-    let advice = "Do not trust the result of this join. Look at the worker that was restarted or lost its \
-                  connection at that time, and start the execution again.";
+    let advice = match barrier.forks {
+        true => {
+            "Do not trust the result of this join. Let one way lead from each item to one aggregator: join what goes \
+             several ways before it."
+        }
+        false => {
+            "Do not trust the result of this join. Look at the worker that was restarted or lost its connection at \
+             that time, and start the execution again."
+        }
+    };
     Some(at.finding(Rule::CountedTwice, *since, Said { sentence, evidence, advice }))
 }
 

@@ -13,6 +13,8 @@ pub const OVERTAKEN: u64 = 200;
 /// An item is slow when it takes so many times as long as its peers, and at least this long.
 const SLOWER: i64 = 5;
 pub const SLOW: Millis = 10_000;
+/// What runs for so long is told of, whatever is usual.
+pub const VERY_LONG: Millis = 1_800_000;
 /// Peers that it takes to tell what is usual.
 const PEERS: usize = 5;
 
@@ -110,32 +112,72 @@ pub fn no_end(silence: &Silence, now: Millis) -> Option<Finding> {
 pub struct Undelivered {
     pub at: At,
     pub since: Millis,
+    /// When it was no longer in its queue, at the latest, where it is known how long it lay there, and whoever may have
+    /// it could begin with it.
+    pub left_queue: Millis,
     pub queue: String,
     /// Messages in its queue and consumers of it, where that is known.
     pub depth: Option<(u64, u32)>,
+    /// Everything that was in its queue with it has begun, and more.
+    pub is_passed: bool,
     /// Nodes that have begun since, in the whole cluster.
     pub overtaken: u64,
-    /// Since then no worker had anything else in hand for a while.
+    /// Since it has left its queue no worker had anything else in hand for a while, but what hangs.
     pub were_idle: bool,
-    /// The longest that a node took lately, in the whole cluster.
+    /// What it may wait behind, in the hands of a worker that does not come to it.
+    pub behind: Option<Hanging>,
+    /// The longest that a node took lately, in the whole cluster, but for what hangs.
     pub longest: Millis,
     pub has_dead_letters: bool,
 }
 
+/// A node that runs for so long that it may never end, the first of some.
+#[derive(Clone, Debug)]
+pub struct Hanging {
+    pub at: At,
+    pub since: Millis,
+    pub others: usize,
+}
+
+impl Hanging {
+    /// Such as "Fetch, which runs for 40 min".
+    fn words(&self, now: Millis) -> String {
+        let others = match self.others {
+            0 => String::new(),
+            others => format!(", or behind one of {}", counted(others, "other")),
+        };
+        let Self { at, since, .. } = self;
+        format!("{}{}, which runs for {}{others}", at.name, at.where_inside(), lasting(now - since))
+    }
+
+    fn evidence(&self) -> String {
+        let execution = self.at.execution_id.as_ref().map(|id| format!(" of {id}")).unwrap_or_default();
+        format!(
+            "{}{execution} runs since {}; whoever has it in hand may have taken {} more and comes to none of them",
+            self.at.name,
+            iso8601(self.since),
+            TAKEN_AT_ONCE - 1
+        )
+    }
+}
+
 /// A worker that cannot read a message refuses it, and without a dead-letter exchange it is gone.
 pub fn discarded(message: &Undelivered, now: Millis) -> Option<Finding> {
-    let waits = now - message.since;
+    let (waits, held) = (now - message.since, now - message.left_queue);
     let is_taken = matches!(message.depth, Some((0, 1..)));
-    let is_passed = message.overtaken >= OVERTAKEN && !matches!(message.depth, Some((1.., _)));
+    let is_passed = message.is_passed && !matches!(message.depth, Some((_, 0)));
     // Else it may wait for its turn with a worker that has taken it.
-    let had_its_turn = message.were_idle || waits >= PATIENCE + TAKEN_AT_ONCE * message.longest;
-    if message.has_dead_letters || waits < PATIENCE || !(is_taken || is_passed) || !had_its_turn {
+    let had_its_turn = message.were_idle || held >= PATIENCE + TAKEN_AT_ONCE * message.longest;
+    if message.has_dead_letters || held < PATIENCE || !(is_taken || is_passed) || !had_its_turn {
         return None;
     }
     let at = &message.at;
+    let why = match &message.behind {
+        None => "it was refused, and is gone unless a policy keeps such messages".to_owned(),
+        Some(hanging) => format!("it was refused and is gone, or it waits behind {}", hanging.words(now)),
+    };
     let sentence = format!(
-        "The message to {}{} was sent {} ago, is no longer in its queue, and nobody has begun with it: it was refused, \
-         and is gone unless a policy keeps such messages.",
+        "The message to {}{} was sent {} ago, is no longer in its queue, and nobody has begun with it: {why}.",
         at.name,
         at.where_inside(),
         lasting(waits)
@@ -148,16 +190,30 @@ pub fn discarded(message: &Undelivered, now: Millis) -> Option<Finding> {
         evidence.push(format!("{messages} messages and {} there", counted(consumers as usize, "consumer")));
     }
     evidence.push(format!("{} since", counted(message.overtaken as usize, "start of a node")));
-    evidence.push(match message.were_idle {
-        true => "no node ran for a while since, so no worker has it in hand".to_owned(),
-        false => format!("nodes took {} at the most lately", lasting(message.longest)),
+    if message.is_passed {
+        evidence.push("everything that was in its queue with it has begun, and more".to_owned());
+    }
+    evidence.push(match (message.were_idle, &message.behind) {
+        (true, None) => "no node ran for a while since, so no worker has it in hand".to_owned(),
+        (true, Some(_)) => "nothing else ran for a while since".to_owned(),
+        (false, _) => format!("nodes took {} at the most lately", lasting(message.longest)),
     });
-    let advice = "Look into the log of the workers for a message that could not be decoded, such as a position \
-                  that is no list. Give the queue a dead-letter exchange by a policy, and start the execution again.";
+    evidence.extend(message.behind.as_ref().map(Hanging::evidence));
+    let advice = match &message.behind {
+        None => {
+            "Look into the log of the workers for a message that could not be decoded, such as a position that is no \
+             list. Give the queue a dead-letter exchange by a policy, and start the execution again."
+        }
+        Some(_) => {
+            "See whether a worker still does what runs for so long, and restart it where it hangs: what it has in hand \
+             is delivered again. Where nobody begins with the message then, it is gone: look into the log of the \
+             workers for one that could not be decoded, and start the execution again."
+        }
+    };
     Some(at.finding(Rule::Discarded, message.since, Said { sentence, evidence, advice }))
 }
 
-/// An item that is under way at a node, and how long others took there.
+/// Something that is under way at a node, and how long others took there.
 #[derive(Clone, Debug, Default)]
 pub struct Item {
     pub at: At,
@@ -188,4 +244,24 @@ pub fn slow_item(item: &Item, now: Millis) -> Option<Finding> {
     let advice = "Look at what it asks for and of whom: the same call for another item is fast. A timeout on the \
                   node keeps one item from holding up all others.";
     Some(at.finding(Rule::SlowItem, item.since, Said { sentence, evidence, advice }))
+}
+
+/// The same where nobody knows what is usual: nothing was heard of it for very long, although everything is.
+pub fn very_long(item: &Item, now: Millis) -> Option<Finding> {
+    let Item { at, since, .. } = item;
+    let takes = now - since;
+    if takes < VERY_LONG {
+        return None;
+    }
+    let sentence = format!(
+        "{}{} runs for {}, and nothing was heard of it since it began.",
+        at.name,
+        at.where_inside(),
+        lasting(takes)
+    );
+    let evidence = vec![format!("it began at {}", iso8601(*since))];
+    let advice = "See whether a worker still does it, and restart the one that hangs: its message is delivered again. Where \
+                  none does, look into the log of the broker for a message that was too large: it takes 16 MiB at the \
+                  most unless told otherwise, and a node whose result is larger is never heard of again.";
+    Some(at.finding(Rule::SlowItem, *since, Said { sentence, evidence, advice }))
 }

@@ -6,15 +6,17 @@ mod flow;
 mod queues;
 mod timers;
 
+use std::collections::BTreeMap;
+
 use protocol::{ExecutionId, Finding, LineageKey, Millis, NodeId, Rule};
 
 pub use barriers::{
-    Barrier, Chance, Counter, Doubt, GRACE, MissingPart, Race, Standing, barrier_cannot_open, counted_twice,
-    race_cannot_open, shared_arrivals, shared_counter,
+    Barrier, Cause, Chance, Counter, Doubt, GRACE, MissingPart, Race, Standing, barrier_cannot_open,
+    counted_twice, race_cannot_open, shared_arrivals, shared_counter,
 };
 pub use flow::{
-    Completions, Item, OVERTAKEN, PATIENCE, SLOW, Silence, Undelivered, discarded, early_completion, no_end,
-    several_completions, slow_item,
+    Completions, Hanging, Item, OVERTAKEN, PATIENCE, SLOW, Silence, Undelivered, VERY_LONG, discarded,
+    early_completion, no_end, several_completions, slow_item, very_long,
 };
 pub use queues::{Unconsumed, Watched, no_consumer, parked};
 pub use timers::{IN_BETWEEN, Resting, lost_resume, overdue_timer, overdue_timers};
@@ -90,6 +92,22 @@ pub fn sort(findings: &mut [Finding]) {
         let order = (urgency(left.rule), left.since, &left.execution_id, &left.sentence);
         order.cmp(&(urgency(right.rule), right.since, &right.execution_id, &right.sentence))
     });
+}
+
+/// Findings of one rule that are listed: what one cause breaks a thousand times must not hide what is broken once.
+const LISTED: usize = 50;
+
+/// Leaves so many of each rule as anybody reads, the first of them; says how many more there were.
+pub fn list(findings: &mut Vec<Finding>) -> BTreeMap<Rule, usize> {
+    let mut found: BTreeMap<Rule, usize> = BTreeMap::new();
+    findings.retain(|finding| {
+        let of_rule = found.entry(finding.rule).or_default();
+        *of_rule += 1;
+        *of_rule <= LISTED
+    });
+    found.retain(|_, of_rule| *of_rule > LISTED);
+    found.values_mut().for_each(|of_rule| *of_rule -= LISTED);
+    found
 }
 
 /// "1 item", "3 items".

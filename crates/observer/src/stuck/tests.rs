@@ -24,7 +24,7 @@ fn silent(found: Option<Finding>) {
 fn missing(what: &str, still_comes: bool) -> MissingPart {
     let ended = (!still_comes).then(|| "its way ended at Check".to_owned());
     let chance = if still_comes { Chance::Comes } else { Chance::Nothing };
-    MissingPart { what: what.to_owned(), chance, ended, failed: false }
+    MissingPart { what: what.to_owned(), chance, ended, cause: Cause::Lost }
 }
 
 fn barrier(arrived: u32, counted: u32, expected: u32) -> Barrier {
@@ -42,12 +42,14 @@ fn a_barrier_that_can_no_longer_open() {
         &["2 of 4", "item 2", "ended at Check"],
     );
     silent(barrier_cannot_open(&hangs, 1_500));
-    let advice = |failed: bool| {
-        let part = MissingPart { failed, ..missing("item 2", false) };
+    let advice = |cause: Cause| {
+        let part = MissingPart { cause, ..missing("item 2", false) };
         let hangs = Barrier { missing: vec![part], ..barrier(3, 3, 4) };
         barrier_cannot_open(&hangs, 9_000).expect("it hangs").advice
     };
-    assert!(advice(true).contains("ignore its errors") && advice(false).contains("wait_for_any"));
+    assert!(advice(Cause::Failed).contains("ignore its errors"));
+    assert!(advice(Cause::Lost).contains("wait_for_any"));
+    assert!(advice(Cause::Unanswered).contains("max_message_size"));
     let comes = Barrier { missing: vec![missing("item 2", true)], ..barrier(3, 3, 4) };
     silent(barrier_cannot_open(&comes, 9_000));
     let open = Standing { is_open: true, ..hangs.stands.clone() };
@@ -56,7 +58,7 @@ fn a_barrier_that_can_no_longer_open() {
 
 #[test]
 fn a_barrier_of_which_not_everything_was_heard() {
-    let part = |chance| MissingPart { what: "item 2".to_owned(), chance, ended: None, failed: false };
+    let part = |chance| MissingPart { what: "item 2".to_owned(), chance, ended: None, cause: Cause::Lost };
     let seems = |chance, quiet_since| {
         let doubt = Some(Doubt { why: "messages were missed".to_owned(), quiet_since });
         Barrier { missing: vec![part(chance)], doubt, ..barrier(2, 2, 3) }
@@ -78,6 +80,8 @@ fn a_barrier_of_which_not_everything_was_heard() {
 #[test]
 fn an_arrival_that_is_counted_twice() {
     fires(Rule::CountedTwice, counted_twice(&barrier(1, 2, 3)), &["2 arrivals", "1 different item"]);
+    let forks = Barrier { forks: true, ..barrier(1, 2, 3) };
+    fires(Rule::CountedTwice, counted_twice(&forks), &["2 arrivals", "more than one way leads"]);
     silent(counted_twice(&barrier(2, 2, 3)));
     let opened = |arrived: u32| {
         let stands = Standing { is_open: true, counted: None, ..barrier(arrived, 0, 3).stands };
@@ -208,10 +212,13 @@ fn queues_and_messages_that_nobody_takes() {
     let gone = Undelivered {
         at: at(),
         since: 0,
+        left_queue: 0,
         queue: "workflow.execution".to_owned(),
         depth: Some((0, 2)),
+        is_passed: false,
         overtaken: 0,
         were_idle: false,
+        behind: None,
         longest: 0,
         has_dead_letters: false,
     };
@@ -221,13 +228,26 @@ fn queues_and_messages_that_nobody_takes() {
     silent(discarded(&held, 300_000));
     fires(Rule::Discarded, discarded(&held, 420_000), &["is gone"]);
     fires(Rule::Discarded, discarded(&Undelivered { were_idle: true, ..held }, 180_000), &["is gone"]);
+    // Or with one that hangs, and comes to nothing else.
+    let behind = Some(Hanging { at: At { name: "Fetch".to_owned(), ..at() }, since: -600_000, others: 2 });
+    let behind = Undelivered { behind, ..gone.clone() };
+    let words = ["is gone, or it waits behind Fetch, which runs for 13 min, or behind one of 2 others."];
+    fires(Rule::Discarded, discarded(&behind, 180_000), &words);
+    silent(discarded(&Undelivered { longest: 30_000, ..behind }, 300_000));
     let evidence = discarded(&gone, 180_000).expect("it fires").evidence.join("\n");
     assert!(evidence.contains("a policy may have added one"), "{evidence}");
     silent(discarded(&gone, 60_000));
-    silent(discarded(&Undelivered { depth: Some((3, 2)), ..gone.clone() }, 180_000));
-    silent(discarded(&Undelivered { depth: None, overtaken: 10, ..gone.clone() }, 180_000));
+    let came_back = Undelivered { left_queue: 100_000, were_idle: true, ..gone.clone() };
+    silent(discarded(&came_back, 180_000));
+    fires(Rule::Discarded, discarded(&came_back, 240_000), &["4 min ago"]);
+    let waits = Undelivered { depth: Some((3, 2)), ..gone.clone() };
+    silent(discarded(&waits, 180_000));
+    let passed = Undelivered { is_passed: true, ..waits };
+    fires(Rule::Discarded, discarded(&passed, 180_000), &["is gone"]);
+    silent(discarded(&Undelivered { depth: Some((3, 0)), ..passed }, 180_000));
+    silent(discarded(&Undelivered { depth: None, ..gone.clone() }, 180_000));
     silent(discarded(&Undelivered { has_dead_letters: true, ..gone.clone() }, 180_000));
-    let passed = Undelivered { depth: None, overtaken: 900, ..gone };
+    let passed = Undelivered { depth: None, is_passed: true, ..gone };
     fires(Rule::Discarded, discarded(&passed, 180_000), &["is gone"]);
 }
 
@@ -237,7 +257,10 @@ fn an_item_that_lags_behind() {
     fires(Rule::SlowItem, slow_item(&item, 60_000), &["runs for 60 s", "took 1 s"]);
     silent(slow_item(&item, 9_000));
     silent(slow_item(&Item { peers: vec![20_000; 9], ..item.clone() }, 60_000));
-    silent(slow_item(&Item { peers: vec![1_000; 4], ..item }, 60_000));
+    let alone = Item { peers: vec![1_000; 4], ..item };
+    silent(slow_item(&alone, 60_000));
+    silent(very_long(&alone, 1_700_000));
+    fires(Rule::SlowItem, very_long(&alone, 2_400_000), &["runs for 40 min", "nothing was heard of it"]);
 }
 
 #[test]
@@ -250,4 +273,25 @@ fn what_is_lost_comes_before_what_is_slow() {
     let mut found: Vec<Finding> = [slow, lost].into_iter().flatten().collect();
     sort(&mut found);
     assert_eq!(found.iter().map(|found| found.rule).collect::<Vec<_>>(), [Rule::LostResume, Rule::SlowItem]);
+}
+
+#[test]
+fn what_is_broken_a_thousand_times_does_not_hide_what_is_broken_once() {
+    let hangs = |since| {
+        at().finding(
+            Rule::BarrierCannotOpen,
+            since,
+            Said { sentence: String::new(), evidence: Vec::new(), advice: "" },
+        )
+    };
+    let alone =
+        at().finding(Rule::NoConsumer, 7, Said { sentence: String::new(), evidence: Vec::new(), advice: "" });
+    let mut findings: Vec<Finding> = (0..500).rev().map(hangs).chain([alone.clone()]).collect();
+    sort(&mut findings);
+    let more = list(&mut findings);
+    assert_eq!(more, BTreeMap::from([(Rule::BarrierCannotOpen, 450)]));
+    assert_eq!(findings.len(), 51);
+    assert_eq!((findings[0].since, findings[49].since), (0, 49), "the oldest are listed");
+    assert_eq!(findings[50], alone);
+    assert_eq!(list(&mut findings), BTreeMap::new());
 }

@@ -7,8 +7,8 @@ use std::{
 
 use engine::Plan;
 use protocol::{
-    Change, Echo, EdgeId, Event, ExecutionEnded, Fact, Firing, Lineage, MessageId, Millis, NodeError, NodeId,
-    Payload,
+    Change, ClusterDialect, Echo, EdgeId, Event, ExecutionEnded, Fact, Firing, Lineage, MessageId, Millis,
+    NodeError, NodeId, Payload,
 };
 
 use crate::{Ledger, LedgerError};
@@ -23,6 +23,8 @@ pub struct History<'e> {
     pub began: Millis,
     pub last: Millis,
     pub ended: Option<&'e ExecutionEnded>,
+    /// Something of it went by unheard.
+    pub is_patchy: bool,
     by_message: HashMap<&'e MessageId, usize>,
     /// Who has sent a message that has not begun yet, and when.
     sent: HashMap<MessageId, (usize, Millis)>,
@@ -90,6 +92,7 @@ impl<'e> History<'e> {
             began,
             last: events.last().map_or(began, |event| event.at),
             ended: None,
+            is_patchy: false,
             by_message: HashMap::new(),
             sent: HashMap::new(),
         };
@@ -131,12 +134,14 @@ impl<'e> History<'e> {
             }
             // Who brought it is not said.
             Fact::Gathered(gathered) => self.hear(event.at, None, &gathered.echo),
-            Fact::ExecutionStarted(_)
-            | Fact::TimedOut(_)
-            | Fact::Prolonged(_)
-            | Fact::Intervened(_)
-            | Fact::TimerFired(_)
-            | Fact::Missed(_) => {}
+            Fact::Missed(_) => self.is_patchy = true,
+            Fact::ExecutionStarted(started) => {
+                // The log of our own workers tells also what was before.
+                let observed = started.observed.as_ref();
+                self.is_patchy =
+                    observed.is_some_and(|seen| seen.joined_late && seen.dialect == ClusterDialect::Rune);
+            }
+            Fact::TimedOut(_) | Fact::Prolonged(_) | Fact::Intervened(_) | Fact::TimerFired(_) => {}
         }
     }
 

@@ -118,6 +118,7 @@ fn missing_words(missing: &Missing) -> String {
         }
         MissingAt::Failed { node_id, error } => format!("{what} failed in {node_id}: {error}"),
         MissingAt::Lost => format!("{what} is lost"),
+        MissingAt::Unseen => format!("{what} was not seen, and not everything was heard"),
     }
 }
 

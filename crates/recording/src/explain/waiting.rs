@@ -28,12 +28,17 @@ pub fn waiting(history: &History<'_>) -> Vec<Waiting> {
 }
 
 fn describe(history: &History<'_>, heard: &Heard<'_>) -> Waiting {
-    let missing = match history.plan.node(heard.node).map(|node| &history.plan.flow.inputs[node]) {
+    let mut missing = match history.plan.node(heard.node).map(|node| &history.plan.flow.inputs[node]) {
         Some(Input::List { edges } | Input::Race { edges } | Input::Exclusive { edges }) => {
             missing_edges(history, heard, edges)
         }
         Some(_) | None => missing_items(history, heard),
     };
+    // It may have gone by where nobody heard it.
+    if history.is_patchy {
+        let lost = missing.iter_mut().filter(|part| part.whereabouts == MissingAt::Lost);
+        lost.for_each(|part| part.whereabouts = MissingAt::Unseen);
+    }
     let more = missing.len().saturating_sub(TOLD);
     Waiting {
         node_id: heard.node.clone(),
@@ -182,8 +187,8 @@ fn whereabouts(fired: &Fired<'_>) -> MissingAt {
 #[cfg(test)]
 mod tests {
     use protocol::{
-        Arrival, Echo, Event, ExecutionStarted, Fact, Firing, Gathered, NodeStarted, NodeSucceeded, Payload,
-        Step,
+        Arrival, Echo, Event, ExecutionStarted, Fact, Firing, Gap, Gathered, NodeStarted, NodeSucceeded,
+        Payload, Step,
     };
     use serde_json::json;
 
@@ -269,7 +274,10 @@ mod tests {
         };
         let stock = "edge c from stock".to_owned();
         let hangs = [checked("yes"), ran("approve", "b").into(), vec![gathered("both", 1, 2)]].concat();
-        assert_eq!(whereabouts(hangs), (stock.clone(), MissingAt::Lost));
+        assert_eq!(whereabouts(hangs.clone()), (stock.clone(), MissingAt::Lost));
+        let gap =
+            Fact::Missed(Gap { from: 0, until: Some(1), dropped: 0, why: "there was no connection".into() });
+        assert_eq!(whereabouts([hangs, vec![gap]].concat()), (stock.clone(), MissingAt::Unseen));
         // The other way round it is only a matter of time.
         let both = [ran("approve", "b").into(), checked("no"), vec![gathered("both", 1, 2)]].concat();
         assert_eq!(whereabouts(both), (stock, MissingAt::Queued { behind: Some("check".into()) }));

@@ -306,12 +306,13 @@ impl Items {
         }
     }
 
-    /// `None` where there is no such item.
+    /// `None` where there is no such item. `first_at` says who came first in a race at a key, where one is won.
     pub fn detail(
         &self,
         execution_id: &protocol::ExecutionId,
         place: &FanOutPlace,
         index: u32,
+        first_at: impl Fn(usize, &Lineage) -> Option<NodeId>,
     ) -> Option<ItemDetail> {
         let ((split, parent), grid) = self.find(place)?;
         let item = grid.item(index)?;
@@ -320,7 +321,8 @@ impl Items {
         let mut nodes = BTreeMap::new();
         for (row, node) in rows(&self.shape.nodes).into_iter().enumerate() {
             if let Some(seen) = seen(grid.cell(row, index)) {
-                nodes.insert(self.plan.nodes[node].id.clone(), seen);
+                let first = first_at(node, &lineage);
+                nodes.insert(self.plan.nodes[node].id.clone(), ItemNode { first, ..seen });
             }
         }
         let travelled = rows(&self.shape.edges).into_iter().enumerate();
@@ -382,5 +384,5 @@ fn seen(cell: Cell) -> Option<ItemNode> {
         Cell::Failed => (NodeState::Failed, false, None),
         Cell::Skipped => (NodeState::Skipped, false, None),
     };
-    Some(ItemNode { state, retrying, due })
+    Some(ItemNode { state, retrying, due, first: None })
 }

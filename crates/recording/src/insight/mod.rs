@@ -6,6 +6,7 @@ mod grid;
 mod groups;
 mod heard;
 mod items;
+mod races;
 mod timeline;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use crate::{Ledger, LedgerError, observed};
 
 use heard::Heard;
 use items::Items;
+use races::Races;
 use timeline::TimelineFold;
 
 pub struct Insight {
@@ -28,6 +30,7 @@ pub struct Insight {
     ledger: Option<Ledger>,
     /// Joins of such an execution, by what they have said.
     heard: Heard,
+    races: Races,
 }
 
 impl Insight {
@@ -48,8 +51,9 @@ impl Insight {
             events.first().map_or_else(|| ExecutionId::from(""), |event| event.execution_id.clone());
         let items = Items::new(Arc::clone(&plan));
         let timeline = TimelineFold::new(Arc::clone(&plan));
-        let heard = Heard::new(plan);
-        Ok(Self { execution_id, position: 0, items, timeline, ledger, heard })
+        let heard = Heard::new(Arc::clone(&plan));
+        let races = Races::new(plan);
+        Ok(Self { execution_id, position: 0, items, timeline, ledger, heard, races })
     }
 
     /// Takes in what follows; what was seen already is passed over.
@@ -58,6 +62,7 @@ impl Insight {
         for event in events.iter().filter(|event| event.seq > seen) {
             self.items.apply(event);
             self.timeline.apply(event);
+            self.races.apply(event);
             match &mut self.ledger {
                 Some(ledger) if !matches!(event.fact, Fact::ExecutionEnded(_)) => drop(ledger.apply(event)?),
                 Some(_) => {}
@@ -82,10 +87,11 @@ impl Insight {
 
     pub fn barrier(&self, node: &NodeId) -> BarrierView {
         let total = |split: usize, lineage: &_| self.items.total(split, lineage);
-        match &self.ledger {
+        let view = match &self.ledger {
             Some(ledger) => barrier::barrier(ledger, &self.execution_id, node, total),
             None => self.heard.barrier(&self.execution_id, node, self.position, total),
-        }
+        };
+        BarrierView { winner: self.races.winner(node), ..view }
     }
 
     pub fn item_grid(&self, place: &FanOutPlace, since: u64) -> ItemGrid {
@@ -93,6 +99,7 @@ impl Insight {
     }
 
     pub fn item(&self, place: &FanOutPlace, index: u32) -> Option<ItemDetail> {
-        self.items.detail(&self.execution_id, place, index)
+        self.items
+            .detail(&self.execution_id, place, index, |node, lineage| self.races.first_at(node, lineage))
     }
 }

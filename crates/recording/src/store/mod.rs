@@ -103,6 +103,8 @@ impl Store {
                     .synchronous(SqliteSynchronous::Full)
                     .pragma("wal_autocheckpoint", LOG_PAGES)
                     .pragma("journal_size_limit", LOG_BYTES)
+                    // Rows that move to another page leave no copy behind, so that what is erased can be gone.
+                    .pragma("secure_delete", "FAST")
                     .foreign_keys(false);
                 let connection = SqliteConnection::connect_with(&options).await.map_err(wrap)?;
                 Some(Mutex::new(Writer {
@@ -148,6 +150,20 @@ impl Store {
             .await
             .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
         rows.iter().map(|row| self.decode(row.get::<&str, _>(0))).collect()
+    }
+
+    /// So many executions, newest first, and how many there are in all. What has not ended is not left out for what has.
+    pub async fn foremost(&self, limit: u32) -> Result<(Vec<ExecutionSummary>, usize), StoreError> {
+        let wrap = |error| StoreError::from_sqlx(&self.path, error);
+        let query = "SELECT summary FROM (SELECT id, summary FROM executions \
+                     ORDER BY ended_at IS NOT NULL, id DESC LIMIT ?) ORDER BY id DESC";
+        let rows = sqlx::query(query).bind(limit).fetch_all(&self.readers).await.map_err(wrap)?;
+        let counted = sqlx::query("SELECT count(*) FROM executions").fetch_one(&self.readers).await;
+        let total = counted.map_err(wrap)?.get::<i64, _>(0) as usize;
+        let executions: Vec<_> =
+            rows.iter().map(|row| self.decode(row.get::<&str, _>(0))).collect::<Result<_, _>>()?;
+        let total = total.max(executions.len());
+        Ok((executions, total))
     }
 
     /// Executions of this machine that were started and have not ended, oldest first. Those that run elsewhere are

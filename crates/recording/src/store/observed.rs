@@ -21,6 +21,8 @@ pub struct Standing {
     pub started_at: Millis,
     /// Where it was looked at, if it does not run here.
     pub observed: Option<Observed>,
+    /// Its end is not one of the cluster's: from some event on it could not be followed.
+    pub was_lost: bool,
     /// Whether it is only here in passing; unsaid of what was recorded before somebody began to look.
     passing: Option<bool>,
     /// Somebody has written a note to it, or a fork needs it.
@@ -50,9 +52,17 @@ pub(super) async fn note_gap(
     let mut observed: Observed =
         serde_json::from_str(known).map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
     observed.miss(gap);
+    write_gaps(connection, execution.as_str(), &observed).await
+}
+
+async fn write_gaps(
+    connection: &mut SqliteConnection,
+    execution: &str,
+    observed: &Observed,
+) -> Result<(), sqlx::Error> {
     let gaps = serde_json::to_string(&observed.gaps).map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
     let query = "UPDATE executions SET summary = json_set(summary, '$.observed.gaps', json(?1)) WHERE execution_id = ?2";
-    sqlx::query(query).bind(gaps).bind(execution.as_str()).execute(connection).await?;
+    sqlx::query(query).bind(gaps).bind(execution).execute(connection).await?;
     Ok(())
 }
 
@@ -86,8 +96,8 @@ impl Store {
     pub async fn standing(&self, execution: &ExecutionId) -> Result<Option<Standing>, StoreError> {
         let Some(known) = self.known(execution).await? else { return Ok(None) };
         let query = format!(
-            "SELECT started_at, summary ->> '$.observed', summary ->> ?1, NOT ({UNWANTED} AND {UNNEEDED}) \
-             FROM executions WHERE id = ?2"
+            "SELECT started_at, summary ->> '$.observed', summary ->> ?1, NOT ({UNWANTED} AND {UNNEEDED}), \
+             summary ->> '$.error.code' IS 'NOT_OBSERVED' FROM executions WHERE id = ?2"
         );
         let row = sqlx::query(AssertSqlSafe(query))
             .bind(PASSING)
@@ -97,8 +107,8 @@ impl Store {
             .map_err(|error| StoreError::from_sqlx(&self.path, error))?;
         let observed = row.get::<Option<&str>, _>(1).map(|text| self.decode(text)).transpose()?;
         let passing = row.get::<Option<i64>, _>(2).map(|mark| mark == 1);
-        let (last, started_at, is_wanted) = (known.last, row.get(0), row.get(3));
-        Ok(Some(Standing { last, started_at, observed, passing, is_wanted }))
+        let (last, started_at, is_wanted, was_lost) = (known.last, row.get(0), row.get(3), row.get(4));
+        Ok(Some(Standing { last, started_at, observed, was_lost, passing, is_wanted }))
     }
 
     /// These were seen; they are kept, or only here in passing.
@@ -115,11 +125,10 @@ impl Store {
         transaction.commit().await.map_err(wrap)
     }
 
-    /// From now on everything that was seen is kept, or only here in passing.
-    pub async fn keep_observed(&self, keep: bool) -> Result<(), StoreError> {
-        let query =
-            "UPDATE executions SET summary = json_set(summary, ?1, ?2) WHERE summary ->> ?1 IS NOT NULL";
-        self.change_marks(sqlx::query(query).bind(PASSING).bind(i64::from(!keep))).await
+    /// Everything that was seen until now is kept.
+    pub async fn keep_observed(&self) -> Result<(), StoreError> {
+        let query = "UPDATE executions SET summary = json_set(summary, ?1, 0) WHERE summary ->> ?1 = 1";
+        self.change_marks(sqlx::query(query).bind(PASSING)).await
     }
 
     async fn change_marks(
@@ -150,6 +159,49 @@ impl Store {
             "UPDATE executions SET summary = json_remove(summary, ?1) WHERE summary ->> ?1 IS NOT NULL";
         self.change_marks(sqlx::query(query).bind(PASSING)).await?;
         Ok(passing)
+    }
+
+    /// Nobody looks any more: what has not ended may go on unseen since this moment, or since the last that is recorded
+    /// of it. This is no event, because logs of workers are gone on with by the numbers of their own events.
+    pub async fn leave_observed(&self, at: Option<Millis>) -> Result<(), StoreError> {
+        let query = "SELECT execution_id, summary ->> '$.observed', started_at, \
+                     (SELECT at FROM events WHERE execution = executions.id ORDER BY seq DESC LIMIT 1) \
+                     FROM executions WHERE ended_at IS NULL AND summary ->> '$.observed' IS NOT NULL";
+        let wrap = |error| StoreError::from_sqlx(&self.path, error);
+        let rows = sqlx::query(query).fetch_all(&self.readers).await.map_err(wrap)?;
+        let mut left = Vec::new();
+        for row in &rows {
+            let mut observed: Observed = self.decode(row.get(1))?;
+            let last = row.get::<Option<Millis>, _>(3).unwrap_or_else(|| row.get(2));
+            if observed.leave(at.unwrap_or(last)) {
+                left.push((row.get::<&str, _>(0), observed));
+            }
+        }
+        self.write_all_gaps(&left).await
+    }
+
+    /// Somebody looks again and reads all that happened meanwhile.
+    pub async fn look_again(&self, execution: &ExecutionId) -> Result<(), StoreError> {
+        let observed = self.standing(execution).await?.and_then(|standing| standing.observed);
+        let Some(mut observed) = observed else { return Ok(()) };
+        match observed.look_again() {
+            true => self.write_all_gaps(&[(execution.as_str(), observed)]).await,
+            false => Ok(()),
+        }
+    }
+
+    async fn write_all_gaps(&self, of: &[(&str, Observed)]) -> Result<(), StoreError> {
+        if of.is_empty() {
+            return Ok(());
+        }
+        let writer = self.writer.as_ref().ok_or_else(|| StoreError::ReadOnly { path: self.path.clone() })?;
+        let mut writer = writer.lock().await;
+        let wrap = |error| StoreError::from_sqlx(&self.path, error);
+        let mut transaction = writer.connection.begin().await.map_err(wrap)?;
+        for (execution, observed) in of {
+            write_gaps(&mut transaction, execution, observed).await.map_err(wrap)?;
+        }
+        transaction.commit().await.map_err(wrap)
     }
 
     /// Removes so many of what has ended and is here in passing, the oldest first, and says what that was. These stay,
@@ -185,6 +237,23 @@ impl Store {
         }
         self.remove_rows(executions).await?;
         self.sweep().await
+    }
+
+    /// The same, and nothing of them stays in the file either: what is told anew may have held secrets that nobody knew.
+    pub async fn erase(&self, executions: &[ExecutionId]) -> Result<(), StoreError> {
+        if executions.is_empty() {
+            return Ok(());
+        }
+        self.order("PRAGMA secure_delete = ON").await?;
+        let removed = self.remove(executions).await;
+        self.order("PRAGMA secure_delete = FAST; PRAGMA wal_checkpoint(TRUNCATE)").await?;
+        removed
+    }
+
+    async fn order(&self, pragmas: &'static str) -> Result<(), StoreError> {
+        let writer = self.writer.as_ref().ok_or_else(|| StoreError::ReadOnly { path: self.path.clone() })?;
+        let done = sqlx::raw_sql(pragmas).execute(&mut writer.lock().await.connection).await;
+        done.map(drop).map_err(|error| StoreError::from_sqlx(&self.path, error))
     }
 
     /// Removes executions; payloads that only they referred to stay until somebody sweeps.

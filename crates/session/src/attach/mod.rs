@@ -14,10 +14,14 @@ use std::sync::{
 use observer::{Observer, Sighting};
 use protocol::{
     BarrierView, ClusterConnection, ClusterDialect, ClusterView, ConnectionStep, Event, ExecutionId, Fact,
-    NodeId, Observed, Passwords, Problem, ProblemCode, Request, Response, TimerView,
+    Millis, NodeId, Observed, Passwords, Problem, ProblemCode, Request, Response, TimerView,
 };
 use recording::Store;
-use tokio::{sync::mpsc, task::JoinHandle};
+use runtime::Clock;
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinHandle,
+};
 
 pub use connections::Connections;
 use passing::Passing;
@@ -41,12 +45,15 @@ struct Keeper {
     passing: Arc<Passing>,
     places: Arc<Places>,
     cluster: String,
+    clock: Clock,
+    /// The cluster as it was seen last.
+    seen: watch::Receiver<Arc<ClusterView>>,
     /// Keep what is seen beyond the end of looking.
     recording: Arc<AtomicBool>,
     /// Nobody wants to look any more.
     leaving: Arc<AtomicBool>,
-    /// Why nothing is taken in any more; hosts were told.
-    failed: Arc<OnceLock<Problem>>,
+    /// Since when nothing is taken in any more, and why; hosts were told.
+    failed: Arc<OnceLock<(Millis, Problem)>>,
 }
 
 impl Session {
@@ -103,12 +110,14 @@ impl Session {
             passing,
             places: Arc::new(Places::new(Arc::clone(&self.store), Arc::clone(&self.insights))),
             cluster,
+            clock: self.clock.clone(),
+            seen: observer.view(),
             recording: Arc::new(AtomicBool::new(record)),
             leaving: Arc::default(),
             failed: Arc::default(),
         };
         let attachment = Attachment::begin(observer, keeper, seen);
-        let view = attachment.view();
+        let view = attachment.keeper.view();
         *attached = Some(attachment);
         Ok(view)
     }
@@ -123,14 +132,14 @@ impl Session {
 
     /// The cluster that is looked into.
     pub async fn cluster(&self) -> Option<ClusterView> {
-        self.attachment.lock().await.as_ref().map(Attachment::view)
+        self.attachment.lock().await.as_ref().map(|attachment| attachment.keeper.view())
     }
 
     async fn keep_observed(&self, on: bool) -> Result<ClusterView, Problem> {
         let attached = self.attachment.lock().await;
         let attachment = attached.as_ref().ok_or_else(not_attached)?;
         attachment.keeper.keep(on).await?;
-        let view = attachment.view();
+        let view = attachment.keeper.view();
         self.live.cluster_changed(Some(view.clone()));
         Ok(view)
     }
@@ -204,25 +213,20 @@ impl Attachment {
                 }
             }
         });
-        let teller = keeper.clone();
-        let mut views = observer.view();
+        let mut teller = keeper.clone();
         let telling = tokio::spawn(async move {
-            while views.changed().await.is_ok() {
-                let view = teller.marked(&views.borrow_and_update());
-                teller.live.cluster_changed(Some(view));
+            while teller.seen.changed().await.is_ok() {
+                teller.seen.mark_unchanged();
+                teller.live.cluster_changed(Some(teller.view()));
             }
             // Who cannot take in what is seen has told so, and nobody looks then.
             if !teller.leaving.load(Ordering::Relaxed) && teller.failed.get().is_none() {
                 let message = format!("looking into {} has stopped by itself", teller.cluster);
                 let hint = "attach again; this is a fault of Runeglass";
-                teller.live.report_of_cluster(Problem::new(ProblemCode::Infrastructure, message, hint));
+                teller.end(Problem::new(ProblemCode::Infrastructure, message, hint));
             }
         });
         Self { observer, keeper, tasks: [taking, telling] }
-    }
-
-    fn view(&self) -> ClusterView {
-        self.keeper.marked(&self.observer.view().borrow())
     }
 
     async fn detach(self) -> Result<Option<Problem>, Problem> {
@@ -237,18 +241,33 @@ impl Attachment {
             tracing::debug!(%error, "what was seen last was not taken in");
         }
         keeper.live.forget_observed();
-        let removed = keeper.store.remove_passing().await;
+        let left = keeper.leave().await;
         keeper.live.cluster_changed(None);
-        removed.map(|_| keeper.failed.get().cloned()).map_err(|error| from_store(&error))
+        left.map(|()| keeper.failed.get().map(|(_, problem)| problem.clone()))
     }
 }
 
 impl Keeper {
-    fn marked(&self, view: &ClusterView) -> ClusterView {
+    /// The cluster as it is seen. Once nothing is taken in any more, it says so instead of looking alive.
+    fn view(&self) -> ClusterView {
+        let seen = ClusterView::clone(&self.seen.borrow());
         let (recording, forgotten) = (self.is_recording(), self.passing.forgotten());
-        let mut view = ClusterView { recording, forgotten, ..view.clone() };
+        let mut view = ClusterView { recording, forgotten, ..seen };
         self.places.rename_findings(&mut view);
+        if let Some((at, problem)) = self.failed.get() {
+            (view.ended, view.recording) = (Some(*at), false);
+            view.troubles.insert(0, problem.clone());
+            view.queues_as_of.get_or_insert(*at);
+            view.redis_as_of.get_or_insert(*at);
+        }
         view
+    }
+
+    /// Nobody looks any more: what was not to be kept goes, and what is kept says that it may have gone on.
+    async fn leave(&self) -> Result<(), Problem> {
+        let now = self.clock.now() + self.seen.borrow().ahead;
+        self.store.remove_passing().await.map_err(|error| from_store(&error))?;
+        self.store.leave_observed(Some(now)).await.map_err(|error| from_store(&error))
     }
 
     fn is_recording(&self) -> bool {
@@ -257,7 +276,11 @@ impl Keeper {
 
     async fn keep(&self, on: bool) -> Result<(), Problem> {
         self.recording.store(on, Ordering::Relaxed);
-        self.store.keep_observed(on).await.map_err(|error| from_store(&error))
+        match on {
+            true => self.store.keep_observed().await.map_err(|error| from_store(&error)),
+            // What was recorded stays; what begins from now on is here in passing.
+            false => Ok(()),
+        }
     }
 
     /// Nothing more can be taken in: says so once.
@@ -267,9 +290,14 @@ impl Keeper {
             ProblemCode::StoreFull => "make room on the disk, and attach again",
             _ => &problem.hint,
         };
-        let problem = Problem::new(problem.code, message, hint);
-        // There is one who takes in, and it ends with this.
-        drop(self.failed.set(problem.clone()));
+        self.end(Problem::new(problem.code, message, hint));
+    }
+
+    /// Looking has come to an end that nobody has asked for. Whoever shows the cluster shows that from now on.
+    fn end(&self, problem: Problem) {
+        // Who takes in ends with this, and who tells has asked before: the first reason stays.
+        drop(self.failed.set((self.clock.now(), problem.clone())));
+        self.live.cluster_changed(Some(self.view()));
         self.live.report_of_cluster(problem);
     }
 
@@ -309,5 +337,68 @@ impl Keeper {
         }
         let keep = self.is_recording();
         self.store.mark_observed(&begun, keep).await.map_err(|error| from_store(&error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use observer::Address;
+    use protocol::Update;
+    use recording::Access;
+    use runtime::Gate;
+
+    use super::*;
+    use crate::insights::Insights;
+
+    /// Looks at a place where nobody is.
+    async fn looking(folder: &tempfile::TempDir) -> Attachment {
+        let store = Store::open(&folder.path().join("seen.db"), Access::Write).await.unwrap();
+        let store = Arc::new(store);
+        let insights = Arc::new(Insights::new(Arc::clone(&store)));
+        let (amqp, redis) = ("amqp://127.0.0.1:1/%2f".to_owned(), "redis://127.0.0.1:1".to_owned());
+        let connection = ClusterConnection {
+            name: "shop".to_owned(),
+            colour: String::new(),
+            amqp: amqp.clone(),
+            redis: redis.clone(),
+            prefix: String::new(),
+            dialect: None,
+        };
+        let (observer, seen) = Observer::attach(Address { amqp, redis, connection }, Arc::new(|| 1_000));
+        let (_, feed) = mpsc::channel(1);
+        let keeper = Keeper {
+            passing: Arc::new(Passing::begin(Arc::clone(&store), Arc::clone(&insights)).await.unwrap()),
+            places: Arc::new(Places::new(Arc::clone(&store), insights)),
+            store,
+            live: Live::follow(feed, Gate::open()),
+            cluster: "shop".to_owned(),
+            clock: Clock::simulated(5_000),
+            seen: observer.view(),
+            recording: Arc::new(AtomicBool::new(true)),
+            leaving: Arc::default(),
+            failed: Arc::default(),
+        };
+        Attachment::begin(observer, keeper, seen)
+    }
+
+    #[tokio::test]
+    async fn who_can_take_in_no_more_does_not_look_alive() {
+        let folder = tempfile::tempdir().unwrap();
+        let attachment = looking(&folder).await;
+        let mut hosts = attachment.keeper.live.subscribe();
+        assert_eq!(attachment.keeper.view().ended, None);
+        attachment.keeper.fail(Problem::new(ProblemCode::StoreFull, "the disk is full", "none"));
+        let told = hosts.next().await;
+        let Some(Update::Cluster(Some(view))) =
+            told.iter().find(|update| matches!(update, Update::Cluster(_)))
+        else {
+            panic!("{told:?}")
+        };
+        assert_eq!((view.ended, view.recording), (Some(5_000), false));
+        assert!(view.troubles[0].message.contains("can no longer be kept: the disk is full"), "{view:?}");
+        assert_eq!((view.queues_as_of.is_some(), view.redis_as_of.is_some()), (true, true));
+        assert_eq!(attachment.keeper.view().ended, Some(5_000), "who asks later hears the same");
+        let problem = attachment.detach().await.unwrap().expect("it is told at the end, too");
+        assert_eq!(problem.code, ProblemCode::StoreFull);
     }
 }

@@ -52,7 +52,7 @@ impl Places {
         for event in begun.into_iter().filter(|event| known.contains(&event.execution_id)) {
             self.find_one(event, dialect, &mut replaced).await?;
         }
-        self.store.remove(&replaced).await?;
+        self.store.erase(&replaced).await?;
         self.insights.forget(&replaced).await;
         let state = self.lock();
         if !state.names.is_empty() {
@@ -74,7 +74,10 @@ impl Places {
                 Place::Taken => continue,
                 Place::Free => {}
                 Place::Replaced => replaced.push(name.clone()),
-                Place::After(last) => drop(self.lock().recorded.insert(name.clone(), last)),
+                Place::After(last) => {
+                    self.store.look_again(&name).await?;
+                    self.lock().recorded.insert(name.clone(), last);
+                }
             }
             if name != *id {
                 self.lock().names.insert(id.clone(), name);
@@ -143,7 +146,7 @@ fn place(standing: Option<&Standing>, first: &Event, dialect: ClusterDialect) ->
         // It was begun here: whoever works on it records it.
         (None, ClusterDialect::Runeglass) => Place::After(u64::MAX),
         (Some(Observed { dialect: ClusterDialect::Runeglass, .. }), ClusterDialect::Runeglass)
-            if standing.started_at == first.at =>
+            if standing.started_at == first.at && !standing.was_lost =>
         {
             Place::After(standing.last)
         }
