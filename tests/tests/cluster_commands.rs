@@ -174,9 +174,12 @@ fn a_worker_whose_servers_are_gone_stops_in_time_and_says_what_it_leaves() {
     let id = started.stdout.trim().to_owned();
     let client = redis::Client::open(servers.redis.url.as_str()).expect("an address");
     let mut asking = client.get_connection().expect("connects");
-    until("it was in hand", || {
-        let leases = redis::cmd("HLEN").arg(format!("exec:{{{id}}}:leases")).query::<usize>(&mut asking);
-        leases.expect("a number") > 0
+    // The message before it is in hand until the broker has confirmed what it led to.
+    until("it alone was in hand", || {
+        let mut is_there = |what: &str| -> bool {
+            redis::cmd("EXISTS").arg(format!("exec:{{{id}}}:{what}")).query(&mut asking).expect("asked")
+        };
+        is_there("leases") && !is_there("pending")
     });
     drop(servers);
 
