@@ -57,21 +57,13 @@ describe('speed', () => {
     expect(bytes).toBeLessThanOrEqual(1.5 * MEGABYTE);
   });
 
-  it('draws ten thousand live items without being busy', { timeout: 120_000 }, async () => {
-    await stage.openWorkflow('f10000.json', 'check');
-    await forget();
-    const before = await metrics();
-    await stage.run();
-    await stage.page.click(byId('tab-items'));
-    expect(await stage.ended()).toBe('completed');
-    const after = await metrics();
-    const wall = (after.Timestamp ?? 0) - (before.Timestamp ?? 0);
-    const busy = ((after.TaskDuration ?? 0) - (before.TaskDuration ?? 0)) / wall;
-    const heap = ((after.JSHeapUsedSize ?? 0) - (before.JSHeapUsedSize ?? 0)) / MEGABYTE;
-    const task = await longest();
-    console.log(
-      `F(10,000) live: ${wall.toFixed(1)} s, main thread busy ${(busy * 100).toFixed(0)} % (below 50), longest task ${task.toFixed(0)} ms (below 200), heap ${heap.toFixed(1)} MB more`,
-    );
+  it('draws ten thousand live items without being busy', { timeout: 240_000 }, async () => {
+    // One run is over in less than a second, and a share of so little is mostly chance: the middle one of five counts.
+    const runs: { busy: number; task: number }[] = [];
+    for (let round = 0; round < 5; round += 1) runs.push(await liveRun());
+    const busy = middle(runs.map((run) => run.busy));
+    const task = Math.max(...runs.map((run) => run.task));
+    console.log(`main thread busy ${(busy * 100).toFixed(0)} % in the middle (below 50), longest task ${task.toFixed(0)} ms (below 200)`);
     if (!calm) return;
     expect(busy).toBeLessThan(0.5);
     expect(task).toBeLessThan(200);
@@ -92,7 +84,7 @@ describe('speed', () => {
     const times: number[] = [];
     for (const share of [0.5, 0.1, 0.9, 0.3, 0.7, 0.2, 0.8]) times.push(await scrubTo(share));
     const sorted = times.toSorted((a, b) => a - b);
-    const median = sorted[Math.floor(sorted.length / 2)] ?? Infinity;
+    const median = middle(times);
     console.log(`scrub in ${events} events: ${sorted.map((each) => each.toFixed(0)).join(', ')} ms to painted, the middle one ${median.toFixed(0)}, the slowest ${sorted.at(-1)?.toFixed(0)} (at most 100), the very first ${first.toFixed(0)}`);
     if (calm) expect(median).toBeLessThanOrEqual(200);
     if (calm && fast) expect(Math.max(first, ...times)).toBeLessThanOrEqual(100);
@@ -123,6 +115,26 @@ describe('speed', () => {
     if (calm) expect(perFrame).toBeLessThanOrEqual(40);
   });
 });
+
+function middle(figures: number[]): number {
+  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Infinity;
+}
+
+/** F(10,000) from the click to its end: for how much of it the main thread was at work, and its longest task. */
+async function liveRun(): Promise<{ busy: number; task: number }> {
+  await stage.openWorkflow('f10000.json', 'check');
+  await forget();
+  const before = await metrics();
+  await stage.run();
+  await stage.page.click(byId('tab-items'));
+  expect(await stage.ended()).toBe('completed');
+  const after = await metrics();
+  const wall = (after.Timestamp ?? 0) - (before.Timestamp ?? 0);
+  const busy = ((after.TaskDuration ?? 0) - (before.TaskDuration ?? 0)) / wall;
+  const heap = ((after.JSHeapUsedSize ?? 0) - (before.JSHeapUsedSize ?? 0)) / MEGABYTE;
+  console.log(`F(10,000) live: ${wall.toFixed(1)} s, main thread busy ${(busy * 100).toFixed(0)} %, heap ${heap.toFixed(1)} MB more`);
+  return { busy, task: await longest() };
+}
 
 /** From the press until the page shows another moment and has painted it. Begins at the first event, which is always another. */
 async function scrubTo(share: number): Promise<number> {
