@@ -18,11 +18,13 @@ use crate::{
     outcome::{CommandError, say},
 };
 
-/// Runs alone, each beside one while somebody looks: what is looked for is small beside what a machine does by itself.
-const PAIRS: usize = 12;
+/// Sittings alone, each beside one while somebody looks.
+const PAIRS: usize = 10;
+/// Runs of a sitting: what is looked for is small beside what a machine does by itself, and one run is over in a second.
+const RUNS: usize = 5;
 /// How long an observer takes to find its feet.
 const SETTLED: Duration = Duration::from_secs(8);
-/// Between the run that nobody measures and the one that is.
+/// Between two runs.
 const REST: Duration = Duration::from_secs(2);
 /// Milliseconds of a tick by which Linux tells how long processors were used.
 const TICK: f64 = 10.0;
@@ -70,6 +72,7 @@ fn used_by_all() -> Option<f64> {
     Some((user + nice + system + hard + soft) * TICK)
 }
 
+/// All that was measured alone, or while somebody looked.
 #[derive(Default)]
 struct Runs {
     millis: Vec<f64>,
@@ -79,26 +82,39 @@ struct Runs {
 }
 
 impl Runs {
-    /// One that nobody measures, so that all are as warm as in the middle of a night, and one that is.
-    async fn add(&mut self, field: &mut Field<'_>, looker: Option<&Looker>) -> Result<(), CommandError> {
+    /// One that nobody measures, so that all are as warm as in the middle of a night, and those that are.
+    async fn sit(&mut self, field: &mut Field<'_>, looker: Option<&Looker>) -> Result<(), CommandError> {
         tokio::time::sleep(SETTLED).await;
         field.once(array(COMPARED)).await?;
-        tokio::time::sleep(REST).await;
-        let used = || (used_by_all(), looker.map_or(Some(0.0), Looker::used));
-        let before = used();
-        self.millis.push(field.once(array(COMPARED)).await?);
-        if let ((Some(all), Some(one)), (Some(all_after), Some(one_after))) = (before, used()) {
-            self.observer.push(one_after - one);
-            self.others.push(all_after - all - (one_after - one));
+        for _ in 0..RUNS {
+            tokio::time::sleep(REST).await;
+            let used = || (used_by_all(), looker.map_or(Some(0.0), Looker::used));
+            let before = used();
+            self.millis.push(field.once(array(COMPARED)).await?);
+            if let ((Some(all), Some(one)), (Some(all_after), Some(one_after))) = (before, used()) {
+                self.observer.push(one_after - one);
+                self.others.push(all_after - all - (one_after - one));
+            }
         }
         Ok(())
     }
+
+    /// The middle one, and between which the middle half lies.
+    fn described(&self) -> String {
+        let sorted = sorted(&self.millis);
+        let [quarter, middle, three] = [0.25, 0.5, 0.75].map(|part| percentile(&sorted, part));
+        format!("{middle:.0} ms (half of them {quarter:.0} to {three:.0})")
+    }
+}
+
+fn sorted(figures: &[f64]) -> Vec<f64> {
+    let mut sorted = figures.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted
 }
 
 fn median(figures: &[f64]) -> f64 {
-    let mut sorted = figures.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    percentile(&sorted, 0.5)
+    percentile(&sorted(figures), 0.5)
 }
 
 pub async fn measure(field: &mut Field<'_>) -> Result<Line, CommandError> {
@@ -108,27 +124,25 @@ pub async fn measure(field: &mut Field<'_>) -> Result<Line, CommandError> {
         for is_watched in [pair % 2 == 1, pair % 2 == 0] {
             if is_watched {
                 let looker = Looker::start(field.address)?;
-                watched.add(field, Some(&looker)).await?;
+                watched.sit(field, Some(&looker)).await?;
             } else {
-                alone.add(field, None).await?;
+                alone.sit(field, None).await?;
             }
         }
     }
-    let slower = |(watched, alone): (&f64, &f64)| 100.0 * (watched / alone - 1.0);
-    let pairs: Vec<f64> = watched.millis.iter().zip(&alone.millis).map(slower).collect();
     say(&format!(
-        "{COMPARED:>9} {:>9.0} ms median alone, {:.0} while somebody looks, of {PAIRS} each; {:.1} % by pairs",
-        median(&alone.millis),
-        median(&watched.millis),
-        median(&pairs)
+        "{COMPARED:>9} {} alone, {} while somebody looks, medians of {} each",
+        alone.described(),
+        watched.described(),
+        PAIRS * RUNS
     ))?;
     say(&format!(
-        "{:>9} {:>9.0} ms of processors alone; {:.0} while somebody looks, and {:.0} by the observer itself",
+        "{:>9} {:.0} ms of processors alone; {:.0} while somebody looks, and {:.0} by the observer itself",
         "",
         median(&alone.others),
         median(&watched.others),
         median(&watched.observer)
     ))?;
-    let slower = slower((&median(&watched.millis), &median(&alone.millis)));
+    let slower = 100.0 * (median(&watched.millis) / median(&alone.millis) - 1.0);
     Ok(("F(10,000) while somebody looks, % slower", slower, "≤ 5"))
 }
