@@ -57,30 +57,39 @@ impl Onlooker {
         panic!("its queue is still there: {:?}", named_by_the_broker(servers));
     }
 
-    /// Every command that it has sent to Redis, over all of its connections.
-    pub fn commands(&self) -> BTreeSet<String> {
-        let ways = self.redis.ways();
+    /// Waits until it has asked all of these.
+    pub async fn has_asked(&self, expected: &[&str]) {
+        let is_unasked = |sent: &[String]| expected.iter().any(|word| !sent.iter().any(|sent| sent == word));
+        for _ in 0..600 {
+            if !is_unasked(&self.sent()) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("not all of {expected:?} was asked: {:?}", self.sent().iter().collect::<BTreeSet<_>>());
+    }
+
+    /// Asserts that it has sent nothing but reading commands.
+    pub fn assert_only_read(&self) {
+        let (ways, sent) = (self.redis.ways(), self.sent());
         assert!(ways.len() >= 2, "one to try, one to stay: {ways:?}");
-        let lines = self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        println!("an observer asked {} times", sent.len());
+        let allowed: Vec<String> = observer::Read::ALL.iter().map(|read| read.words().join(" ")).collect();
+        for command in sent {
+            // A database is chosen by a word of the connection, which changes nothing.
+            assert!(allowed.contains(&command) || command == "SELECT", "{command} is not allowed");
+        }
+    }
+
+    /// Every command that it has sent to Redis, over all of its connections.
+    fn sent(&self) -> Vec<String> {
+        let ways = self.redis.ways();
         let from = |line: &str| {
             line.split(['[', ']']).nth(1).and_then(|who| who.split(' ').nth(1)).map(str::to_owned)
         };
+        let lines = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let own = lines.iter().filter(|line| from(line).is_some_and(|from| ways.contains(&from)));
-        let commands: Vec<String> = own.map(|line| words(line)).collect();
-        println!("an observer asked {} times", commands.len());
-        commands.into_iter().collect()
-    }
-}
-
-/// Asserts that nothing but reading commands was sent, and these among them.
-pub fn assert_only_reads(commands: &BTreeSet<String>, expected: &[&str]) {
-    let allowed: Vec<String> = observer::Read::ALL.iter().map(|read| read.words().join(" ")).collect();
-    for command in commands {
-        // A database is chosen by a word of the connection, which changes nothing.
-        assert!(allowed.contains(command) || command == "SELECT", "{command} is not allowed: {commands:?}");
-    }
-    for command in expected {
-        assert!(commands.contains(*command), "{command} was not asked: {commands:?}");
+        own.map(|line| words(line)).collect()
     }
 }
 

@@ -6,7 +6,7 @@ use runeglass_tests::{
         Live, RuneCluster,
         workflows::{fan_out as rune_fan_out, items, log, merge_behind_a_choice, trigger, wait, workflow},
     },
-    traces::{Onlooker, Traces, assert_only_reads, own_queue},
+    traces::{Onlooker, Traces, own_queue},
     watched::{Workers, fan_out, patient},
 };
 use serde_json::json;
@@ -44,10 +44,11 @@ async fn an_observer_of_our_own_workers_leaves_no_trace() {
     let watched = workers.end("watched").await;
     assert_eq!(watched["final_context"], alone["final_context"]);
     onlooker.saw("\"execution_id\":\"watched\"");
+    onlooker.has_asked(&["TIME", "SCAN", "XRANGE", "ZRANGE", "INFO"]).await;
     let before = Traces::at_rest(&servers).await;
     onlooker.kill(&servers).await;
     before.assert_same(&servers, "looks").await;
-    assert_only_reads(&onlooker.commands(), &["TIME", "SCAN", "XRANGE", "ZRANGE", "INFO"]);
+    onlooker.assert_only_read();
     workers.close().await;
 }
 
@@ -77,9 +78,10 @@ async fn an_observer_of_rune_services_leaves_no_trace() {
     live.publish(&cluster.published()[told..]).await;
     live.add(&cluster.keys).await;
     onlooker.saw("\"execution_id\":\"watched\"");
+    let asked = ["TIME", "SCAN", "ZRANGE", "HKEYS", "HGET", "SMEMBERS", "GET", "INFO", "MEMORY USAGE"];
+    onlooker.has_asked(&asked).await;
     let before = Traces::at_rest(&servers).await;
     onlooker.kill(&servers).await;
     before.assert_same(&servers, "nothing").await;
-    let asked = ["TIME", "SCAN", "ZRANGE", "HKEYS", "HGET", "SMEMBERS", "GET", "INFO", "MEMORY USAGE"];
-    assert_only_reads(&onlooker.commands(), &asked);
+    onlooker.assert_only_read();
 }
