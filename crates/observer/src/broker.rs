@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(8);
 pub const KEPT_MESSAGES: u32 = 20_000;
 pub const KEPT_BYTES: i64 = 64 * 1024 * 1024;
 /// A copy that nobody has taken for so long is not news any more.
-const KEPT_MILLIS: i64 = 30_000;
+pub const KEPT_MILLIS: i64 = 30_000;
 /// Should the broker believe that we are there although we are not, the queue is gone after this.
 const UNUSED_MILLIS: i64 = 60_000;
 

@@ -17,7 +17,7 @@ const DISCONNECTED_FROM_A_LOG: &str =
 const TOO_FAST: &str = "messages came faster than this machine could take them in";
 const TOO_LARGE: &str = "a message was larger than 16 MiB and was passed over";
 const OVERFLOWED: &str =
-    "our queue was full, or nearly so; how many copies the broker has dropped is not known";
+    "our queue was full, or copies grew too old in it; how many the broker has dropped is not known";
 const STOOD_STILL: &str =
     "this machine stood still; how many copies the broker has dropped meanwhile is not known";
 
@@ -32,7 +32,9 @@ pub enum Lapse {
     Back {
         at: Millis,
     },
+    /// Our queue was full, or copies of that time were too old.
     Overflowed {
+        since: Millis,
         at: Millis,
     },
     StoodStill {
@@ -65,7 +67,7 @@ impl Gaps {
             }
             Lapse::Back { at } => self.end(at + ahead),
             Lapse::Overflowed { .. } | Lapse::StoodStill { .. } if is_logged => {}
-            Lapse::Overflowed { at } => self.note(at + ahead, at + ahead, 0, OVERFLOWED),
+            Lapse::Overflowed { since, at } => self.note(since + ahead, at + ahead, 0, OVERFLOWED),
             Lapse::StoodStill { from, until } => self.note(from + ahead, until + ahead, 0, STOOD_STILL),
         }
     }

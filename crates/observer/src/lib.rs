@@ -7,6 +7,7 @@
 //!   clusters of the public Rune services. What comes out is recorded and shown like any local execution.
 //! * [`Observer`] hears, reads and walks until it is told to stop; [`test`] tries every step of that once.
 
+mod backlog;
 mod broker;
 mod depths;
 mod detect;

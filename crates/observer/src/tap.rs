@@ -16,7 +16,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
 use crate::{
     Heard, Now, ObserverError,
-    broker::{Broker, Copies, Depth, KEPT_BYTES, KEPT_MESSAGES},
+    backlog::{Backlog, Heap},
+    broker::{Broker, Copies, Depth},
     gaps::Lapse,
     trouble,
 };
@@ -254,7 +255,7 @@ impl Tap {
 
     /// Asks how the queues are doing, again and again.
     async fn ask(&self, broker: &Broker, own: &str, memory: &mut Memory) -> Result<(), ObserverError> {
-        let mut before = self.counters.so_far();
+        let mut backlog = Backlog::default();
         loop {
             let mut found = BTreeMap::new();
             let names = self.wanted.borrow().queues.clone();
@@ -273,14 +274,14 @@ impl Tap {
                     Err(error) => return Err(error),
                 }
             }
-            let now = self.counters.so_far();
-            let backlog = broker.depth(own).await.ok().flatten();
+            let heard = self.counters.so_far();
+            let waiting = broker.depth(own).await.ok().flatten();
             let asked_at = (self.now)();
             memory.sure_until = asked_at;
-            if backlog.is_some_and(|depth| is_full(depth.messages, now.since(before))) {
-                self.counters.note(Lapse::Overflowed { at: asked_at });
+            let dropped = waiting.and_then(|depth| backlog.note(asked_at, depth.messages, heard));
+            if let Some(since) = dropped {
+                self.counters.note(Lapse::Overflowed { since, at: asked_at });
             }
-            before = now;
             self.hearing.send_modify(|hearing| (hearing.queues, hearing.asked_at) = (found, asked_at));
             tokio::time::sleep(ASK_EVERY).await;
         }
@@ -315,44 +316,15 @@ impl Memory {
     }
 }
 
-/// Copies that were heard, and their bytes.
-#[derive(Clone, Copy)]
-struct Heap {
-    messages: u64,
-    bytes: u64,
-}
-
-impl Heap {
-    fn since(self, before: Self) -> Self {
-        Self { messages: self.messages - before.messages, bytes: self.bytes - before.bytes }
-    }
-}
-
 impl Counters {
     fn so_far(&self) -> Heap {
         Heap { messages: self.heard.load(Ordering::Relaxed), bytes: self.bytes.load(Ordering::Relaxed) }
     }
 }
 
-/// A queue that holds nine tenths of what it may, by number or by what its messages lately weighed, has dropped some.
-fn is_full(waiting: u64, lately: Heap) -> bool {
-    let bytes = waiting * lately.bytes.checked_div(lately.messages).unwrap_or_default();
-    waiting * 10 >= u64::from(KEPT_MESSAGES) * 9 || bytes * 10 >= KEPT_BYTES.unsigned_abs() * 9
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_queue_is_full_by_number_or_by_weight() {
-        let lately = |messages, bytes| Heap { messages, bytes };
-        assert!(!is_full(0, lately(0, 0)));
-        assert!(!is_full(10_000, lately(100, 100_000)));
-        assert!(is_full(18_000, lately(100, 100_000)));
-        assert!(is_full(3_100, lately(100, 2_000_000)), "at 20 kB each it is the bytes that count");
-        assert!(!is_full(2_900, lately(100, 2_000_000)));
-    }
 
     #[test]
     fn what_is_not_there_is_asked_for_less_and_less() {
@@ -377,8 +349,8 @@ mod tests {
             Lapse::Lost { since: 4 },
         ];
         lapses.into_iter().for_each(|lapse| counters.note(lapse));
-        counters.note(Lapse::Overflowed { at: 5 });
-        counters.note(Lapse::Overflowed { at: 6 });
+        counters.note(Lapse::Overflowed { since: 5, at: 5 });
+        counters.note(Lapse::Overflowed { since: 6, at: 6 });
         assert_eq!(counters.take_lapses().len(), 5, "full twice in a row is full once");
         assert!(counters.take_lapses().is_empty());
     }
