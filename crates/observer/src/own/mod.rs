@@ -188,6 +188,9 @@ impl Own {
                 Ok(Taken::Followed(more)) => {
                     self.definitions.remove(&id);
                     self.followed.extend(known.map(|known| (id.clone(), known)));
+                    if let (More::Soon | More::Nothing, Some(pace)) = (&more, self.paces.get_mut(&id)) {
+                        pace.read_to_end(now);
+                    }
                     match more {
                         More::Now => self.waiting.follow(id),
                         More::Soon => hot.push(id),
@@ -356,7 +359,7 @@ impl Dialect for Own {
     fn findings(&self, now: Millis) -> Vec<Finding> {
         let overdue: Vec<Resting> = self.overdue.iter().map(|(id, due)| look_of(id, *due)).collect();
         let slow = self.paces.iter().flat_map(|(id, pace)| match self.followed.get(id) {
-            Some(Followed::Whole(ledger)) => pace.findings(id, ledger, now),
+            Some(Followed::Whole(ledger)) => pace.findings(id, ledger),
             Some(Followed::Tail { .. }) | None => Vec::new(),
         });
         let mut findings = self.queues.findings(|_| true, now);

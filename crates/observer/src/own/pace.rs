@@ -16,6 +16,8 @@ pub struct Pace {
     took: HashMap<NodeId, VecDeque<Millis>>,
     /// What has begun, and neither ended nor rests.
     busy: HashSet<MessageId>,
+    /// When its log was read to the end last.
+    read_at: Option<Millis>,
 }
 
 impl Pace {
@@ -47,6 +49,11 @@ impl Pace {
         again
     }
 
+    /// Its log was read to the end at that moment: whoever has not ended then goes on.
+    pub fn read_to_end(&mut self, now: Millis) {
+        self.read_at = Some(now);
+    }
+
     fn note_time(&mut self, firing: &Firing, duration: Millis) {
         if firing.lineage.is_root() {
             return;
@@ -58,8 +65,10 @@ impl Pace {
         }
     }
 
-    /// No more than workers have in their hands at once.
-    pub fn findings(&self, id: &ExecutionId, ledger: &Ledger, now: Millis) -> Vec<Finding> {
+    /// No more than workers have in their hands at once. What goes on is known as of the last time when all was read: of
+    /// what nobody has read yet, or cannot read now, it is not known how long it has taken.
+    pub fn findings(&self, id: &ExecutionId, ledger: &Ledger) -> Vec<Finding> {
+        let Some(now) = self.read_at else { return Vec::new() };
         let slow = |opened: &Opened| {
             let message = &opened.message;
             let since = opened.started.filter(|since| now - since >= SLOW)?;
@@ -144,8 +153,10 @@ mod tests {
             self.ledger.next_ready().expect("something is ready")
         }
 
-        fn slow(&self, now: Millis) -> Vec<Finding> {
-            self.pace.findings(&"x".into(), &self.ledger, now)
+        /// With all of its log read at that moment.
+        fn slow(&mut self, now: Millis) -> Vec<Finding> {
+            self.pace.read_to_end(now);
+            self.pace.findings(&"x".into(), &self.ledger)
         }
     }
 
@@ -196,6 +207,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_read_yet_is_not_slow() {
+        let (mut logged, items) = fan_out(7);
+        items[..6].iter().for_each(|item| logged.succeed(item, None, "c", 1_000));
+        logged.start(&items[6], 40_000);
+        let found = |logged: &Logged| logged.pace.findings(&"x".into(), &logged.ledger).len();
+        assert_eq!(found(&logged), 0, "it may have ended long ago, further on in the log");
+        logged.pace.read_to_end(45_000);
+        assert_eq!(found(&logged), 0, "Redis is gone since: nobody knows how it goes on");
+        logged.pace.read_to_end(90_000);
+        assert_eq!(found(&logged), 1, "it still runs");
+    }
+
+    #[test]
     fn however_many_lag_behind_each_of_them_counts() {
         let mut own = Own::new("");
         for number in 0..12 {
@@ -203,6 +227,7 @@ mod tests {
             items[..5].iter().for_each(|item| logged.succeed(item, None, "c", 1_000));
             items[5..].iter().for_each(|item| drop(logged.start(item, 40_000)));
             let id = ExecutionId::from(format!("x-{number}"));
+            logged.pace.read_to_end(100_000);
             own.followed.insert(id.clone(), Followed::Whole(Box::new(logged.ledger)));
             own.paces.insert(id, logged.pace);
         }
