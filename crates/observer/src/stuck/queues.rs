@@ -25,9 +25,9 @@ pub struct Unconsumed<'q> {
 
 pub fn no_consumer(unconsumed: &Unconsumed<'_>, now: Millis) -> Option<Finding> {
     let QueueView { name, messages, consumers, growth } = unconsumed.queue;
-    let is_idle = unconsumed.is_work && now - unconsumed.since >= GRACE;
+    let lasts = now - unconsumed.since >= GRACE;
     let grows = *growth > 0.0 || unconsumed.grew_at.is_some_and(|at| now - at < LULL);
-    if *consumers > 0 || *messages == 0 || !(grows || is_idle) {
+    if *consumers > 0 || *messages == 0 || !lasts || !(grows || unconsumed.is_work) {
         return None;
     }
     let grows = if *growth > 0.0 { format!("; it grows by {growth:.1} a second") } else { String::new() };
