@@ -5,6 +5,7 @@ use std::{fs, process::Command};
 
 use runeglass_tests::{
     Ran,
+    clustered::Servers,
     keyring::with_keyring,
     outside::{MailServer, Web},
     run, runeglass,
@@ -193,4 +194,21 @@ fn a_machine_without_a_keyring_says_so_and_makes_no_file() {
     assert!(ran.stderr.contains("no keyring that answers"), "{}", ran.stderr);
     check("the complaint", ran.stderr.as_bytes());
     assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 1, "nothing but the input is there");
+}
+
+/// Libraries tell what goes through their connections, byte by byte; that is nothing for a log.
+#[test]
+fn a_log_of_everything_holds_no_password_of_a_connection() {
+    let servers = Servers::shared();
+    let password = "pl4nted-s3cret-w0rd";
+    let amqp = format!("amqp://nobody:{password}@127.0.0.1:{}/%2f", servers.rabbit.port);
+    let redis = format!("redis://nobody:{password}@127.0.0.1:{}", servers.redis.port);
+    let mut attach = runeglass();
+    attach.args(["attach", "--amqp", &amqp, "--redis", &redis]).env("RUNEGLASS_LOG", "trace,lapin=trace");
+    let ran = run(&mut attach);
+    assert_eq!(ran.code, Some(3), "{}{}", ran.stdout, ran.stderr);
+    let bytes: Vec<String> = password.bytes().map(|byte| byte.to_string()).collect();
+    for form in [password.to_owned(), bytes.join(", ")] {
+        assert!(!ran.stderr.contains(&form) && !ran.stdout.contains(&form), "{}", ran.stderr);
+    }
 }

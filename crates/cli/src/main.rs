@@ -30,6 +30,13 @@ mod validate;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::{
+    EnvFilter, Layer,
+    filter::{FilterExt, filter_fn},
+    layer::SubscriberExt,
+    util::SubscriberInitExt,
+};
 
 use outcome::CommandError;
 
@@ -149,9 +156,15 @@ async fn follow(command: Command) -> ExitCode {
     outcome.unwrap_or_else(|error| error.report()).into()
 }
 
+/// Crates that may say everything. Others tell what goes through their connections, passwords too.
+const OURS: [&str; 9] =
+    ["cluster", "embedded", "engine", "observer", "protocol", "recording", "runeglass", "runtime", "session"];
+
 /// Logs go to stderr and are quiet unless `RUNEGLASS_LOG` asks for more.
 fn start_logging() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("RUNEGLASS_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("off"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let filter = EnvFilter::try_from_env("RUNEGLASS_LOG").unwrap_or_else(|_| EnvFilter::new("off"));
+    let is_ours = |target: &str| OURS.contains(&target.split("::").next().unwrap_or_default());
+    let tells_no_secret = filter_fn(move |said| *said.level() <= LevelFilter::INFO || is_ours(said.target()));
+    let printed = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    tracing_subscriber::registry().with(printed.with_filter(filter.and(tells_no_secret))).init();
 }
