@@ -105,6 +105,34 @@ async fn it_dials_again_when_redis_falls_silent() {
     workers.close().await;
 }
 
+/// The same of RabbitMQ, which is heard of every two seconds at the latest.
+#[tokio::test(flavor = "multi_thread")]
+async fn it_dials_again_when_rabbitmq_falls_silent() {
+    let servers = Servers::shared();
+    let workers = Workers::start(&servers, "hush.").await;
+    let way = Proxy::before(servers.rabbit.port).await;
+    let amqp = format!("amqp://guest:guest@127.0.0.1:{}/%2f", way.port);
+    let looking = Looking::open(Keep::Nowhere).await;
+    // Of others everything is copied, so that something can be missed.
+    let theirs =
+        ClusterConnection { amqp, dialect: Some(ClusterDialect::Rune), ..connection(&servers, "hush.") };
+    looking.attach(theirs, false).await;
+    looking.until_cluster("it listens", |view| !view.queues.is_empty()).await;
+    way.silence();
+    let gone = looking.until_cluster("it is missed", |view| !view.troubles.is_empty()).await;
+    assert!(gone.troubles[0].message.contains("RabbitMQ"), "{:?}", gone.troubles);
+    let is_back = |view: &ClusterView| {
+        view.troubles.is_empty() && view.gaps.last().is_some_and(|gap| gap.until.is_some())
+    };
+    let view = looking.until_cluster("it has dialled again", is_back).await;
+    assert!(view.gaps[0].why.contains("no connection to RabbitMQ"), "{:?}", view.gaps);
+    let heard = view.heard;
+    workers.begin("one", &hello(), json!({})).await;
+    looking.until_cluster("it hears again", |view| view.heard > heard).await;
+    looking.0.close().await.expect("closed");
+    workers.close().await;
+}
+
 /// Keys of others, and facts that nobody here understands, are told and passed over.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_that_cannot_be_read_holds_up_no_other() {
