@@ -15,6 +15,7 @@ mod hands;
 mod joins;
 mod late;
 mod look;
+mod meanwhile;
 mod outputs;
 mod rebuild;
 mod secrets;
