@@ -53,7 +53,7 @@ impl Rune {
         let Some(looked_at) = self.redis.timers.looked_at() else { return Vec::new() };
         let resting = self.redis.timers.all().map(|(id, timer)| {
             let facts = stuck::Resting {
-                at: At::node(&timer.execution_id, &timer.node_id, self.key_of(timer), &timer.name),
+                at: timer.at(self.key_of(timer)),
                 timer: id.clone(),
                 due: timer.due + self.skew,
                 has_timer: timer.has_timer,
