@@ -22,7 +22,7 @@ use super::{
     joins::Join,
     meanwhile::Going,
     outputs::{duration, is_creation, split_items},
-    secrets::Secrets,
+    secrets::{Secrets, hide},
     sent::Queued,
     track::{Track, Turn},
     unsaid::Unsaid,
@@ -514,7 +514,10 @@ impl Execution {
         Firing { message_id, node_id, lineage, attempt }
     }
 
-    pub(super) fn tell(&mut self, at: Millis, fact: Fact) {
+    pub(super) fn tell(&mut self, at: Millis, mut fact: Fact) {
+        if self.secrets.are_too_many() {
+            hide(&mut fact);
+        }
         self.seq += 1;
         // Clocks of a cluster differ; a recording never goes back.
         self.last_at = self.last_at.max(at);
