@@ -119,6 +119,47 @@ fn credentials_come_out_nowhere() {
 }
 
 #[test]
+fn of_very_many_secrets_none_comes_out() {
+    let secret = |number: usize| format!("PLANTED-{number:05}-SECRET");
+    let run = |many: usize| {
+        let mut call = on_error(http("fetch", "http://shop/$item.id"), "ignore", "");
+        let tokens: Vec<String> = (0..many).map(secret).collect();
+        call["credentials"] =
+            json!({"id": "7", "name": "Shop", "type": "many", "values": {"tokens": tokens}});
+        let nodes = vec![trigger(), split("s", "$trigger.items"), call, gather("a"), log("end")];
+        let asks = workflow(nodes, "start>s s>fetch fetch>a a>end");
+        let (_, watching) = watch(&asks, items(3), |cluster| {
+            let body = json!({"you sent": [secret(many / 2), secret(many - 1)]});
+            cluster.answer("http://shop/0", 5, Ok(body));
+            cluster.answer("http://shop/1", 50, Err(&format!("401 for {}", secret(many - 1))));
+        });
+        let facts: Vec<String> = watching
+            .events()
+            .iter()
+            .map(|event| serde_json::to_string(&event.fact).expect("written"))
+            .collect();
+        let everything = format!("{} {:?}", facts.join("\n"), watching.findings(100_000));
+        assert!(!everything.contains("PLANTED"), "of {many}");
+        let view = watching.view();
+        assert_eq!(view.summary.phase, ExecutionPhase::Completed);
+        assert_eq!(watching.grid("s", &[]).len(), 3);
+        assert_eq!((view.nodes["fetch"].counts.success, view.nodes["fetch"].counts.failed), (2, 1));
+        (watching, everything)
+    };
+    let (_, everything) = run(3_000);
+    assert!(everything.contains("[\"███\",\"███\"]"), "it is hidden where it was repeated");
+    assert!(!everything.contains("more secrets than"));
+
+    let (watching, everything) = run(12_000);
+    let why = "hidden: this workflow has more secrets than can be looked for, and one of them may stand here";
+    assert_eq!(watching.output("fetch"), json!({"hidden": why}), "nobody can tell whether one is in there");
+    assert_eq!(watching.output("s"), json!({"count": 3}));
+    assert!(!everything.contains("you sent") && !everything.contains("401 for"));
+    let detail = recording::node_detail(watching.events(), &"fetch".into()).expect("a page");
+    assert!(detail.firings.iter().all(|firing| firing.input.is_some()), "and what it used says so, too");
+}
+
+#[test]
 fn secrets_in_what_was_gathered_come_out_nowhere() {
     const SECRET: &str = "PLANTED<hunter2>&\"SECRET";
     const TOKEN: &str = "given-by-the-shop";

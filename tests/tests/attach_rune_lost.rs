@@ -204,6 +204,13 @@ fn both(mode: &str) -> Value {
     workflow(nodes, "start>fork fork>b fork>c b>m c>m m>end")
 }
 
+/// Nothing is complained of: not while it may be told of what was missed, not soon afterwards, and not later.
+fn check_silent(rune: &Rune, cluster: &RuneCluster, what: &str) {
+    for later in [0, 10 * SECOND, MINUTE, 20 * MINUTE] {
+        assert_eq!(rune.findings(cluster.now_millis() + later), [], "{what}, after {later} ms");
+    }
+}
+
 const EVERYTHING: [&str; 4] = ["running", "success", "failed", "waiting"];
 
 #[tokio::test]
@@ -249,8 +256,7 @@ async fn whoever_has_sent_something_on_was_there() {
                 );
             }
             assert_eq!(view.summary.phase, ExecutionPhase::Completed, "without {words:?} of {node}");
-            let findings = rune.findings(cluster.now_millis() + 20 * MINUTE);
-            assert_eq!(findings, [], "without {words:?} of {node}");
+            check_silent(&rune, &cluster, &format!("without {words:?} of {node}"));
         }
     }
 }
@@ -272,7 +278,7 @@ async fn whoever_has_sent_something_on_without_a_result_has_failed() {
     let view = view_of(&events);
     let counts = view.nodes["b"].counts;
     assert_eq!((counts.success, counts.failed, view.summary.phase), (1, 1, ExecutionPhase::Completed));
-    assert_eq!(rune.findings(cluster.now_millis() + 20 * MINUTE), []);
+    check_silent(&rune, &cluster, "without what was said of B");
 }
 
 #[tokio::test]
@@ -312,4 +318,96 @@ fn what_went_by_in_a_gap_is_not_waited_for_when_something_came_of_it() {
     events.extend(hear(&mut rune, &heard));
     let view = view_of(&events);
     assert_eq!((view.nodes["b"].counts.success, view.summary.phase), (1, ExecutionPhase::Completed));
+}
+
+/// What was said of the end of an execution, as long as it is told.
+fn early(rune: &Rune, now: i64) -> Vec<String> {
+    let found = rune.findings(now).into_iter().filter(|found| found.rule == Rule::EarlyCompletion);
+    found.map(|found| found.sentence).collect()
+}
+
+/// Hears these, of which something else went by at that moment, as is told after so long.
+fn hear_patchy(heard: &[Published], missed_at: i64, told_after: i64) -> Rune {
+    let mut rune = Rune::new("test");
+    rune.listening(Some(0));
+    hear(&mut rune, heard);
+    let gap = Gap { from: missed_at, until: Some(missed_at), dropped: 2, why: "too fast".to_owned() };
+    rune.missed(&gap, missed_at + told_after);
+    rune
+}
+
+fn is_said_of(message: &Published, node: &str, word: &str) -> bool {
+    message.is_status() && message.json()["node_id"] == node && message.json()["status"] == word
+}
+
+#[test]
+fn an_end_is_not_early_where_what_seems_to_go_on_may_have_ended_unheard() {
+    // Both are leaves: what one of them ends with says nothing of the other.
+    let nodes = vec![trigger(), log("fork"), http("slow", "http://slow"), log("quick"), log("last")];
+    let forks = workflow(nodes, "start>fork fork>quick fork>slow slow>last");
+    let mut cluster = RuneCluster::new();
+    cluster.answer("http://slow", 20_000, Ok(json!(1)));
+    cluster.start("x", &forks, None);
+    cluster.run_for(SECOND);
+    let now = cluster.now_millis();
+    let whole = cluster.published().to_vec();
+    let mut rune = Rune::new("test");
+    rune.listening(Some(0));
+    hear(&mut rune, &whole);
+    assert_eq!(early(&rune, now + 2 * SECOND), [""; 0], "what was missed may be told of yet");
+    let told = early(&rune, now + MINUTE);
+    assert!(told.len() == 1 && told[0].contains("went on: Slow runs."), "{told:?}");
+    let gap = Gap { from: now + 30 * SECOND, until: None, dropped: 1, why: "too fast".to_owned() };
+    rune.missed(&gap, now + 40 * SECOND);
+    assert_eq!(early(&rune, now + MINUTE), told, "what was missed later has nothing to do with it");
+
+    // The end of the slow one may have gone by before the other one announced its own.
+    let mut rune = hear_patchy(&whole, now, 4 * SECOND);
+    assert_eq!(early(&rune, now + MINUTE), [""; 0]);
+    cluster.run();
+    let later: Vec<Published> = cluster.published()[whole.len()..].to_vec();
+    let ends = later.iter().position(|message| is_said_of(message, "slow", "success")).expect("it ends");
+    hear(&mut rune, &later[..=ends]);
+    let told = early(&rune, now + MINUTE);
+    assert!(told.len() == 1 && told[0].contains("1 node ended behind it"), "it went on for sure: {told:?}");
+    let begins = later.iter().position(|message| is_said_of(message, "last", "running")).expect("it begins");
+    let mut rune = hear_patchy(&whole, now, 4 * SECOND);
+    hear(&mut rune, &later[begins..=begins]);
+    let told = early(&rune, now + MINUTE);
+    assert!(told.len() == 1 && told[0].contains("1 node began behind it"), "{told:?}");
+}
+
+#[test]
+fn an_end_is_not_early_because_the_node_that_announced_it_was_not_heard() {
+    let inside = workflow(vec![trigger(), split("s", "$trigger.items"), log("leaf")], "start>s s>leaf");
+    let gathers = workflow(
+        vec![trigger(), split("s", "$trigger.items"), log("leaf"), gather("a")],
+        "start>s s>leaf leaf>a",
+    );
+    let fails = workflow(vec![trigger(), http("bad", "http://bad")], "start>bad");
+    for (workflow, many, node, word) in [
+        (&inside, 1, "leaf", "success"),
+        (&gathers, 1, "a", "success"),
+        (&gathers, 3, "a", "success"),
+        (&fails, 0, "bad", "failed"),
+    ] {
+        let (cluster, _) =
+            watch(workflow, items(many), |cluster| cluster.answer("http://bad", 5, Err("refused")));
+        let last = cluster.published().iter().rposition(|message| is_said_of(message, node, word));
+        let mut heard = cluster.published().to_vec();
+        heard.remove(last.expect("it is said"));
+        let mut rune = Rune::new("test");
+        rune.listening(Some(0));
+        hear(&mut rune, &heard);
+        assert_eq!(early(&rune, cluster.now_millis() + MINUTE), [""; 0], "{node} of {many}");
+    }
+    // Of two items one is over, and all of that was heard.
+    let nodes = vec![trigger(), split("s", "$trigger.items"), http("leaf", "http://shop/$item.id")];
+    let mut cluster = RuneCluster::new();
+    cluster.answer("http://shop/1", MINUTE, Ok(json!(1)));
+    cluster.start("x", &workflow(nodes, "start>s s>leaf"), Some(items(2)));
+    cluster.run_for(SECOND);
+    let mut watching = Watching::new();
+    let told = early(&watching.catch_up(&cluster).rune, cluster.now_millis() + 10 * SECOND);
+    assert!(told.len() == 1 && told[0].contains("Leaf runs"), "{told:?}");
 }

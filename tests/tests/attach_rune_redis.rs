@@ -30,6 +30,21 @@ fn frozen(execution: &str) -> String {
     .to_string()
 }
 
+/// The same, so many bytes larger.
+fn frozen_large(execution: &str, bytes: usize) -> String {
+    let mut message: Value = serde_json::from_str(&frozen(execution)).expect("it is JSON");
+    message["accumulated_context"]["$Far"] = json!("x".repeat(bytes));
+    message.to_string()
+}
+
+/// A number of `INFO`.
+async fn counted(write: &mut redis::aio::MultiplexedConnection, section: &str, name: &str) -> u64 {
+    let text: String = redis::cmd("INFO").arg(section).query_async(write).await.expect("counted");
+    let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("0");
+    let digits: String = line.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().expect("a number")
+}
+
 async fn tell(kept: &mut Kept, words: &[&str]) {
     redis::cmd(words[0]).arg(&words[1..]).exec_async(&mut kept.write).await.expect("it is done");
 }
@@ -249,9 +264,7 @@ async fn a_look_over_a_slow_link_is_short_and_comes_to_everything_in_turn() {
     let proxy = Proxy::slow_before(server.port, std::time::Duration::from_millis(30)).await;
     let reader = Reader::connect(&format!("redis://127.0.0.1:{}", proxy.port)).await.expect("a reader");
     let asked = async |write: &mut redis::aio::MultiplexedConnection| {
-        let text: String = redis::cmd("INFO").arg("stats").query_async(write).await.expect("counted");
-        let line = text.lines().find_map(|line| line.strip_prefix("total_commands_processed:"));
-        line.and_then(|count| count.trim().parse::<u64>().ok()).expect("a count")
+        counted(write, "stats", "total_commands_processed:").await
     };
     let mut rune = Rune::new("test");
     rune.found(&keys.0.keys().cloned().collect::<Vec<String>>());
@@ -266,6 +279,92 @@ async fn a_look_over_a_slow_link_is_short_and_comes_to_everything_in_turn() {
     assert!(executions.iter().any(|id| id.starts_with('e')), "joins are looked into: {executions:?}");
     assert!(executions.iter().any(|id| id.starts_with('r')), "and timers: {executions:?}");
     assert!(rune.timers().len() > 10);
+}
+
+#[tokio::test]
+async fn a_wait_with_a_giant_payload_is_told_and_not_asked_for() {
+    let mut kept = Kept::start().await;
+    let mut keys = Keys::default();
+    keys.freeze("giant", 5_000, frozen_large("giant", 17_000_000));
+    keys.freeze("small", 9_000_000, frozen("small"));
+    kept.hold(&keys).await;
+    let mut rune = Rune::new("test");
+    for second in 0..5 {
+        kept.look(&mut rune, second * 1_000).await;
+    }
+    let timers = rune.timers();
+    let [giant, small] = &timers[..] else { panic!("{timers:?}") };
+    assert_eq!((giant.node_id.as_str(), giant.due, giant.execution_id.as_str()), ("giant", 5_000, ""));
+    assert_eq!(giant.title, "its payload of 17.0 MB is too large to be looked at from here");
+    assert_eq!(small.execution_id.as_str(), "small");
+    assert_eq!(counted(&mut kept.write, "commandstats", "cmdstat_hget:calls=").await, 1, "the small one");
+    kept.look(&mut rune, 20_000).await;
+    let findings = rune.findings(20_000);
+    let [overdue] = &findings[..] else { panic!("{findings:?}") };
+    assert_eq!((overdue.rule, &overdue.execution_id), (Rule::OverdueTimer, &None));
+    assert!(overdue.sentence.starts_with("A wait (its payload of 17.0 MB is too"), "{}", overdue.sentence);
+}
+
+#[tokio::test]
+async fn a_payload_that_did_not_come_in_time_is_asked_for_once() {
+    let server = Redis::start();
+    let client = redis::Client::open(server.url.as_str()).expect("an address");
+    let mut write = client.get_multiplexed_async_connection().await.expect("Redis answers");
+    let mut keys = Keys::default();
+    keys.freeze("a", 9_000_000, frozen_large("large", 13_000_000));
+    keys.freeze("b", 9_000_001, frozen_large("larger", 13_000_001));
+    keys.freeze("c", 9_000_002, frozen("small"));
+    Live::write_to(&mut write, &keys).await;
+    // Thirty milliseconds for 64 kB: it would take six seconds.
+    let proxy = Proxy::slow_before(server.port, std::time::Duration::from_millis(30)).await;
+    let url = format!("redis://127.0.0.1:{}", proxy.port);
+    let mut rune = Rune::new("test");
+    let mut slow = 0;
+    for second in 0..6 {
+        // Whoever does not answer is asked anew, as an observer does.
+        let reader = Reader::connect(&url).await.expect("a reader");
+        let looked = rune.look(&reader, second * 1_000).await;
+        slow += usize::from(looked.is_err_and(|error| error.is_slow()));
+    }
+    assert_eq!(slow, 1, "and what is as large is not asked for at all");
+    let timers = rune.timers();
+    let told: Vec<(&str, &str)> =
+        timers.iter().map(|timer| (timer.execution_id.as_str(), timer.title.as_str())).collect();
+    let left_out = ("", "its payload of 13.0 MB is too large to be looked at from here");
+    assert_eq!(told, [left_out, left_out, ("small", "Workflow 7")]);
+}
+
+#[tokio::test]
+async fn what_rests_is_read_at_a_bounded_pace() {
+    let mut kept = Kept::start().await;
+    let mut keys = Keys::default();
+    for timer in 0..2_100 {
+        keys.freeze(&format!("t{timer:04}"), 9_000_000, frozen(&format!("e{timer}")));
+    }
+    for timer in 0..30 {
+        keys.freeze(&format!("lost{timer}"), 1_000, frozen_large(&format!("lost{timer}"), 200_000));
+    }
+    kept.hold(&keys).await;
+    for timer in 0..30 {
+        tell(&mut kept, &["ZREM", "scheduler:timers", &format!("lost{timer}")]).await;
+    }
+    let mut rune = Rune::new("test");
+    let sent = async |kept: &mut Kept| counted(&mut kept.write, "stats", "total_net_output_bytes:").await;
+    let (before, mut looks) = (sent(&mut kept).await, 0);
+    while rune.findings(looks * 1_000).len() < 30 && looks < 2_000 {
+        looks += 1;
+        rune.look(&kept.reader, looks * 1_000).await.expect("it looks");
+    }
+    assert_eq!(rules(&rune, looks * 1_000), [Rule::LostResume; 30]);
+    let all = sent(&mut kept).await;
+    let each = (all - before) / looks as u64;
+    assert!(each < 400_000, "{each} bytes in each of {looks} looks");
+    // What is known to be lost is asked for by its size.
+    for second in looks + 1..=looks + 20 {
+        rune.look(&kept.reader, second * 1_000).await.expect("it looks");
+    }
+    let each = (sent(&mut kept).await - all) / 20;
+    assert!(each < 250_000, "{each} bytes in each look behind that");
 }
 
 #[test]

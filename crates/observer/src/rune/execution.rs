@@ -20,8 +20,9 @@ use super::{
     failures::{PATIENCE, Unplaced},
     graph::{Graph, Role},
     joins::Join,
+    meanwhile::Going,
     outputs::{duration, is_creation, split_items},
-    secrets::Secrets,
+    secrets::{Secrets, hide},
     sent::Queued,
     track::{Track, Turn},
     unsaid::Unsaid,
@@ -33,7 +34,7 @@ pub const TRACKS: usize = 200_000;
 /// After so long without a word an end that was announced is taken for one.
 const SILENCE: Millis = 600_000;
 /// Clocks that differ by less are taken for the same.
-const SKEW: Millis = 5_000;
+pub(super) const SKEW: Millis = 5_000;
 /// Completions, and durations of a node, that are kept one by one.
 pub const KEPT: usize = 64;
 
@@ -129,11 +130,15 @@ pub fn look_of(value: &Value) -> u64 {
 pub struct Completions {
     pub count: u32,
     pub said: Vec<(End, Nanos)>,
-    /// What was under way when the first was heard, for people.
-    pub meanwhile: Vec<String>,
-    /// Nodes that began behind the first.
+    /// What seemed to be under way when the first was heard.
+    pub(super) meanwhile: Vec<Going>,
+    /// Nodes that began behind the first, and others that ended behind it.
     pub begun_after: u32,
+    pub ended_after: u32,
     pub first_at: Option<Nanos>,
+    pub(super) first_heard: Option<Millis>,
+    /// The end of the last time until the first in which something may have gone by unseen.
+    pub(super) missed_until: Option<Millis>,
     worst: Option<End>,
 }
 
@@ -224,9 +229,7 @@ impl Execution {
                 !status.lineage_stack.is_empty() || open.all(Lineage::is_root)
             }
         };
-        if status.status == Word::Running && self.completions.first_at.is_some_and(|first| at > first) {
-            self.completions.begun_after += 1;
-        }
+        self.note_gone_on_after(node, &reached, at, &status);
         let is_failure = status.status == Word::Failed;
         match self.graph.nodes[node].role {
             _ if is_failure && !is_placed => self.fail_somewhere(node, at, heard, &status),
@@ -252,12 +255,11 @@ impl Execution {
         if completion.status == End::Completed {
             self.place_failures(heard);
         } else {
-            self.place_by_context(completion.final_context);
+            self.place_by_context(completion.final_context.clone());
             self.place_failures(heard + PATIENCE);
         }
         if self.completions.count == 0 {
-            self.completions.meanwhile = self.meanwhile();
-            self.completions.first_at = Some(at);
+            self.note_first_end(&completion, at, heard);
         }
         let completions = &mut self.completions;
         completions.count += 1;
@@ -287,6 +289,7 @@ impl Execution {
     /// Something went by unseen.
     pub fn miss(&mut self, gap: &Gap, now: Millis) {
         self.missed_until = self.missed_until.max(Some(gap.until.unwrap_or(now)));
+        self.completions.miss(gap, now);
         self.tell(now, Fact::Missed(gap.clone()));
     }
 
@@ -490,27 +493,6 @@ impl Execution {
         self.tell(said.unwrap_or(heard), Fact::ExecutionEnded(ExecutionEnded { status, error }));
     }
 
-    /// What is under way, for people: a few names, and how many more.
-    pub(super) fn meanwhile(&self) -> Vec<String> {
-        let name = |node: usize| self.title_of(node).to_owned();
-        let goes_on = |node: &usize, places: &BTreeSet<Lineage>| {
-            places.iter().any(|lineage| !self.is_gathered(*node, lineage))
-        };
-        let open = self.open.iter().filter(|(node, places)| goes_on(node, places));
-        let mut found: BTreeSet<String> = open.map(|(node, _)| format!("{} runs", name(*node))).collect();
-        let is_told = |node: usize, lineage: &Lineage| {
-            !self.graph.nodes[node].is_mute() && !self.is_gathered(node, lineage)
-        };
-        let sent = self.queued.keys().filter(|(node, lineage)| is_told(*node, lineage));
-        let sent: BTreeSet<usize> = sent.map(|(node, _)| *node).collect();
-        found.extend(sent.into_iter().map(|node| format!("a message to {} is under way", name(node))));
-        let waits = self.waiting.iter().filter_map(|spot| Some((spot.0, self.joins.get(spot)?)));
-        found.extend(
-            waits.map(|(node, join)| format!("{} waits with {} of {}", name(node), join.said, join.expected)),
-        );
-        found.into_iter().collect()
-    }
-
     pub fn title_of(&self, node: usize) -> &str {
         let place = &self.graph.nodes[node];
         if place.name.is_empty() { place.id.as_str() } else { &place.name }
@@ -532,7 +514,10 @@ impl Execution {
         Firing { message_id, node_id, lineage, attempt }
     }
 
-    pub(super) fn tell(&mut self, at: Millis, fact: Fact) {
+    pub(super) fn tell(&mut self, at: Millis, mut fact: Fact) {
+        if self.secrets.are_too_many() {
+            hide(&mut fact);
+        }
         self.seq += 1;
         // Clocks of a cluster differ; a recording never goes back.
         self.last_at = self.last_at.max(at);

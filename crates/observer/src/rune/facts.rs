@@ -41,7 +41,7 @@ impl Rune {
         let mut findings = self.of_barriers(execution, now);
         findings.extend(shared::of_splits(execution));
         findings.extend(shared::of_merges(execution, now));
-        findings.extend(of_completions(execution));
+        findings.extend(of_completions(execution, now));
         findings.extend(self.of_silence(execution, now));
         findings.extend(self.of_messages(execution, now));
         findings.extend(of_items(execution, now));
@@ -53,7 +53,7 @@ impl Rune {
         let Some(looked_at) = self.redis.timers.looked_at() else { return Vec::new() };
         let resting = self.redis.timers.all().map(|(id, timer)| {
             let facts = stuck::Resting {
-                at: At::node(&timer.execution_id, &timer.node_id, self.key_of(timer), &timer.name),
+                at: timer.at(self.key_of(timer)),
                 timer: id.clone(),
                 due: timer.due + self.skew,
                 has_timer: timer.has_timer,
@@ -279,16 +279,18 @@ fn ended(
     })
 }
 
-fn of_completions(execution: &Execution) -> Vec<Finding> {
+fn of_completions(execution: &Execution, now: Millis) -> Vec<Finding> {
     let completions = &execution.completions;
     let facts = stuck::Completions {
         at: At { execution_id: Some(execution.id.clone()), ..At::default() },
         said: completions.said.iter().map(|(end, at)| (end.word().to_owned(), at.millis())).collect(),
         count: completions.count,
-        meanwhile: completions.meanwhile.clone(),
+        meanwhile: completions.meanwhile(),
         begun_after: completions.begun_after,
+        ended_after: completions.ended_after,
     };
-    [stuck::several_completions(&facts), stuck::early_completion(&facts)].into_iter().flatten().collect()
+    let early = completions.are_settled(now).then(|| stuck::early_completion(&facts)).flatten();
+    stuck::several_completions(&facts).into_iter().chain(early).collect()
 }
 
 /// What runs longer than others, or very long. A join that is silent is told of by what it waits for; a race is not.

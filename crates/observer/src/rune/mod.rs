@@ -10,11 +10,13 @@ mod doubt;
 mod execution;
 mod facts;
 mod failures;
+mod frozen;
 mod graph;
 mod hands;
 mod joins;
 mod late;
 mod look;
+mod meanwhile;
 mod outputs;
 mod rebuild;
 mod secrets;
@@ -396,7 +398,7 @@ impl Rune {
             events.extend(self.begin_late(&late, now));
         }
         for payload in std::mem::take(&mut self.redis.timers.frozen) {
-            let Ok(Said::Work(work)) = wire::read("workflow.resume", payload.as_bytes()) else { continue };
+            let Ok(Said::Work(work)) = wire::read("workflow.resume", &payload) else { continue };
             // What rests since before we came is known by what it rests with.
             let known = self.executions.get(work.execution_id.as_str());
             if known.is_none_or(|execution| execution.guess.is_some()) {

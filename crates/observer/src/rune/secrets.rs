@@ -1,15 +1,23 @@
 //! Decrypted credentials travel in every message of a Rune cluster. They are taken out here, before anything else sees
 //! the message; where a server repeats one of them, it is taken out there as well.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, OnceLock},
+};
 
-use protocol::Payload;
-use serde_json::{Map, Value};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use protocol::{ErrorCode, Fact, NodeError, Payload};
+use serde_json::{Map, Value, json};
 
 /// Shorter ones are words that stand anywhere.
 const SHORTEST: usize = 6;
-/// Secrets of one execution that are looked for.
-const KEPT: usize = 200;
+/// Secrets of one execution that are looked for, each as it is written in one way, and their bytes.
+const KEPT: usize = 10_000;
+const KEPT_BYTES: usize = 512 * 1024;
+const TAKEN_OUT: &str = "███";
+const TOO_MANY: &str =
+    "hidden: this workflow has more secrets than can be looked for, and one of them may stand here";
 /// Fields of a credential that are no secret: where it is for, and what it is called.
 const OPEN: [&str; 11] =
     ["type", "token_type", "host", "port", "field", "key", "username", "user", "email", "from", "url"];
@@ -20,9 +28,20 @@ const LEFT: [&str; 3] = ["id", "name", "type"];
 /// What is in the names of headers that carry secrets.
 const IN_HEADERS: [&str; 7] = ["authorization", "cookie", "token", "secret", "api-key", "apikey", "password"];
 
-/// The secrets of one execution. They are kept to be recognised, and written nowhere.
+/// The secrets of one execution. They are kept to be recognised, and written nowhere. Executions of one workflow share
+/// them.
 #[derive(Clone, Default)]
-pub struct Secrets(BTreeSet<String>);
+pub struct Secrets(Arc<Known>);
+
+#[derive(Clone, Default)]
+struct Known {
+    texts: BTreeSet<String>,
+    bytes: usize,
+    /// There are more.
+    overflows: bool,
+    /// Finds all of them in one go; made when it is needed. `None` where it cannot be made.
+    finder: OnceLock<Option<AhoCorasick>>,
+}
 
 /// Parameters that may hold a secret of their own.
 const TOLD_BY: [&str; 3] = ["\"tools\"", "\"mcp_servers\"", "\"headers\""];
@@ -30,7 +49,22 @@ const TOLD_BY: [&str; 3] = ["\"tools\"", "\"mcp_servers\"", "\"headers\""];
 impl Secrets {
     /// Those of another definition are taken out as well.
     pub fn has_all(&self, others: &Self) -> bool {
-        others.0.is_subset(&self.0)
+        others.0.texts.is_subset(&self.0.texts) && (self.0.overflows || !others.0.overflows)
+    }
+
+    /// Some are not looked for: what the execution makes has to be hidden.
+    pub fn are_too_many(&self) -> bool {
+        self.0.overflows || self.0.finder.get().is_some_and(Option::is_none)
+    }
+
+    fn finder(&self) -> Option<&AhoCorasick> {
+        let make = || {
+            // The longest counts, so that nothing is left of one that begins like another. Other kinds take more memory.
+            let mut builder = AhoCorasick::builder();
+            builder.match_kind(MatchKind::LeftmostLongest).kind(Some(AhoCorasickKind::ContiguousNFA));
+            builder.build(&self.0.texts).ok()
+        };
+        self.0.finder.get_or_init(make).as_ref()
     }
 
     /// Takes the credentials out of a definition and remembers what they were.
@@ -51,6 +85,9 @@ impl Secrets {
             }
             if let Some(output) = node.get_mut("output") {
                 self.take_from(output);
+                if self.are_too_many() && !output.is_null() {
+                    *output = json!({"hidden": TOO_MANY});
+                }
             }
         }
     }
@@ -102,27 +139,32 @@ impl Secrets {
 
     /// A quick look at the text. What is written with escapes may be anything.
     fn may_be_in(&self, text: &str) -> bool {
-        let is_there = |secret: &String| text.contains(secret.as_str());
-        !self.0.is_empty() && (text.contains('\\') || self.0.iter().any(is_there))
+        !self.0.texts.is_empty() && (text.contains('\\') || self.finder_of(text).is_some())
+    }
+
+    /// Absent where none of them is in a text.
+    fn finder_of(&self, text: &str) -> Option<&AhoCorasick> {
+        let is_any = !self.0.texts.is_empty();
+        is_any.then(|| self.finder()).flatten().filter(|finder| finder.is_match(text))
     }
 
     /// Takes out what a server, or a node, has repeated.
     pub fn take_from(&self, value: &mut Value) {
-        if !self.0.is_empty() {
+        if !self.0.texts.is_empty() {
             self.walk(value, TEXT_IN_TEXT);
         }
     }
 
     /// True where there was one.
     pub fn take_from_text(&self, text: &mut String) -> bool {
-        let mut found = false;
-        for secret in &self.0 {
-            if text.contains(secret.as_str()) {
-                *text = text.replace(secret.as_str(), "███");
-                found = true;
-            }
-        }
-        found
+        let Some(finder) = self.finder_of(text) else { return false };
+        let mut left = String::with_capacity(text.len());
+        finder.replace_all_with(text, &mut left, |_, _, left| {
+            left.push_str(TAKEN_OUT);
+            true
+        });
+        *text = left;
+        true
     }
 
     /// Leaves of a credential what it is called.
@@ -151,18 +193,30 @@ impl Secrets {
             }
             Value::Array(items) => items.iter().for_each(|item| self.learn(item, name)),
             Value::String(text)
-                if text.len() >= SHORTEST
-                    && self.0.len() < KEPT
-                    && !name.is_some_and(|name| OPEN.contains(&name)) =>
+                if text.len() >= SHORTEST && !name.is_some_and(|name| OPEN.contains(&name)) =>
             {
                 // Also as it is written inside of a text, by most and by Go.
                 let written = Value::from(text.as_str()).to_string();
                 let written = written[1..written.len() - 1].to_owned();
                 let by_go = written.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
-                self.0.extend([text.clone(), written, by_go]);
+                [text.clone(), written, by_go].into_iter().for_each(|text| self.add(text));
             }
             Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
+    }
+
+    fn add(&mut self, text: String) {
+        if self.0.overflows || self.0.texts.contains(&text) {
+            return;
+        }
+        let known = Arc::make_mut(&mut self.0);
+        if known.texts.len() >= KEPT || known.bytes + text.len() > KEPT_BYTES {
+            known.overflows = true;
+            return;
+        }
+        known.bytes += text.len();
+        known.texts.insert(text);
+        known.finder = OnceLock::new();
     }
 
     /// True where there was one. Branches travel as JSON in texts, one inside of the other, `levels` deep.
@@ -181,6 +235,42 @@ impl Secrets {
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => false,
         }
+    }
+}
+
+/// Leaves of what an execution has made and used how much it was: nobody can say whether a secret is in it.
+pub fn hide(fact: &mut Fact) {
+    let hidden = || Payload::new(json!({"hidden": TOO_MANY}));
+    match fact {
+        Fact::ExecutionStarted(started) => started.input = hidden(),
+        Fact::NodeStarted(started) => {
+            started.parameters.iter_mut().chain(&mut started.input).for_each(|payload| *payload = hidden());
+        }
+        Fact::NodeSucceeded(done) => match &mut done.items {
+            Some(items) => {
+                let many = items.value().as_array().map_or(0, Vec::len);
+                *items = Payload::new(vec![Value::from(TAKEN_OUT); many].into());
+            }
+            None => done.output = hidden(),
+        },
+        Fact::NodeFailed(failed) => hide_words(&mut failed.error),
+        Fact::ExecutionEnded(ended) => ended.error.iter_mut().for_each(hide_words),
+        // Nothing that was made or used is in these.
+        Fact::NodeParked(_)
+        | Fact::AttemptFailed(_)
+        | Fact::TimedOut(_)
+        | Fact::Prolonged(_)
+        | Fact::TimerFired(_)
+        | Fact::Gathered(_)
+        | Fact::Intervened(_)
+        | Fact::Missed(_) => {}
+    }
+}
+
+/// What we say ourselves stays.
+fn hide_words(error: &mut NodeError) {
+    if error.code != ErrorCode::NotObserved {
+        (error.message, error.details) = (TOO_MANY.to_owned(), None);
     }
 }
 
@@ -249,6 +339,32 @@ mod tests {
         let mut cut = json!(r#"{"said":"a\u003cb\u0026c\"d/e","#);
         secrets.take_from(&mut cut);
         assert_eq!(cut, json!(r#"{"said":"███","#), "what is cut off cannot be taken apart");
+    }
+
+    #[test]
+    fn very_many_are_looked_for_and_whoever_has_more_says_so() {
+        let with = |many: usize, of: &dyn Fn(usize) -> String| {
+            let tokens: Vec<String> = (0..many).map(of).collect();
+            let mut definition =
+                json!({"nodes": [{"id": "a", "credentials": {"values": {"tokens": tokens}}}]});
+            let mut secrets = Secrets::default();
+            secrets.take_from_definition(&mut definition);
+            secrets
+        };
+        let number = |number: usize| format!("number-{number:06}");
+        let most = with(KEPT, &number);
+        assert!(!most.are_too_many());
+        let mut said = format!("{} and {}", number(0), number(KEPT - 1));
+        assert!(most.take_from_text(&mut said));
+        assert_eq!(said, "███ and ███");
+        let more = with(KEPT + 1, &number);
+        assert!(more.are_too_many() && more.has_all(&most) && !most.has_all(&more));
+        assert!(with(2, &|number| number.to_string().repeat(KEPT_BYTES * 2 / 3)).are_too_many());
+
+        let alike = with(2, &|number| format!("begins{}", "-and-goes-on".repeat(number)));
+        let mut said = "it begins-and-goes-on or begins".to_owned();
+        assert!(alike.take_from_text(&mut said));
+        assert_eq!(said, "it ███ or ███", "nothing is left of the longer one");
     }
 
     #[test]

@@ -6,9 +6,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use protocol::{ExecutionId, LineageKey, Millis, NodeId, TimerKeeper, TimerPurpose, TimerView};
 use serde_json::Value;
 
-use crate::{ObserverError, Read, stuck::IN_BETWEEN};
+use crate::{
+    ObserverError, Read,
+    stuck::{At, IN_BETWEEN},
+};
 
 use super::{
+    frozen::{Frozen, Opened, PAYLOAD_HASH, too_large},
     look::Asking,
     wire::{self, Said, WireFrame, Work, lineage_of},
 };
@@ -18,15 +22,12 @@ const TIMERS: usize = 1_000;
 /// Payloads that are opened in one look, and asked for their timer.
 const PAYLOADS: usize = 20;
 const ALONE: usize = 40;
-/// Payloads of one step, where there are too many to list them at once.
-const PAGE: usize = 20;
 /// Payloads that are no messages and are remembered as such.
 const UNREADABLE: usize = 5_000;
 /// Somebody has claimed a timer so lately that others will be claimed as well.
 const CLAIMING: Millis = 5_000;
 
 const TIMER_SET: &str = "scheduler:timers";
-const PAYLOAD_HASH: &str = "scheduler:payloads";
 
 /// A timer, or what is left of one.
 #[derive(Clone, Debug)]
@@ -40,6 +41,8 @@ pub struct Timer {
     pub due: Millis,
     pub set_at: Millis,
     pub has_timer: bool,
+    /// Its payload is too large, so nobody knows whose it is.
+    pub is_left_out: bool,
     /// Since when its payload was seen without a timer.
     pub alone_since: Option<Millis>,
     /// When it was seen last.
@@ -50,8 +53,9 @@ pub struct Timer {
 pub struct Timers {
     known: BTreeMap<String, Timer>,
     unreadable: HashSet<String>,
+    payloads: Frozen,
     /// Payloads that were opened for the first time, until somebody takes them.
-    pub frozen: Vec<String>,
+    pub frozen: Vec<Vec<u8>>,
     /// The first in line as they were seen last, and how many there were.
     first: HashMap<String, Millis>,
     total: u64,
@@ -60,10 +64,9 @@ pub struct Timers {
     looked_at: Option<Millis>,
     /// When somebody was seen to have claimed one.
     claimed_at: Option<Millis>,
-    /// Who was asked for last: payloads to open, payloads without a timer, and how far the way through all is.
+    /// Who was asked for last: payloads to open, and payloads without a timer.
     opened: String,
     asked: String,
-    cursor: u64,
 }
 
 impl Timers {
@@ -99,6 +102,7 @@ impl Timers {
         if !asking.has_room(4) {
             return Ok(());
         }
+        self.payloads.renew();
         let range = (TIMER_SET, 0, TIMERS - 1, "WITHSCORES");
         let set = asking.ask::<Vec<(String, f64)>>(Read::ZRange, range).await?;
         let total = asking.ask::<u64>(Read::ZCard, TIMER_SET).await?;
@@ -146,6 +150,7 @@ impl Timers {
         self.knows_all = self.total <= TIMERS as u64 && opened == new.len();
         let there: HashSet<&String> = payloads.iter().chain(self.first.keys()).collect();
         self.known.retain(|id, _| there.contains(id));
+        self.knows_all &= !self.known.values().any(|timer| timer.is_left_out);
         // A payload alone: it was set, or claimed, between two of our questions, or it is lost.
         let alone =
             payloads.iter().filter(|id| !self.first.contains_key(*id) && self.known.contains_key(*id));
@@ -181,14 +186,8 @@ impl Timers {
 
     /// Names of payloads that are not known, a few in every look.
     async fn next_page(&mut self, asking: &mut Asking<'_>) -> Result<Vec<String>, ObserverError> {
-        if !asking.has_room(1) {
-            return Ok(Vec::new());
-        }
-        let arguments = (PAYLOAD_HASH, self.cursor, "COUNT", PAGE);
-        let page = asking.ask::<(u64, Vec<(Vec<u8>, Vec<u8>)>)>(Read::HScan, arguments).await?;
-        let Some((cursor, page)) = page else { return Ok(Vec::new()) };
-        self.cursor = cursor;
-        let names = page.into_iter().filter_map(|(id, _)| String::from_utf8(id).ok());
+        let page = self.payloads.next_names(asking).await?;
+        let names = page.into_iter().filter_map(|id| String::from_utf8(id).ok());
         Ok(names.filter(|id| self.is_new(id) && !self.first.contains_key(id)).take(ALONE).collect())
     }
 
@@ -205,19 +204,26 @@ impl Timers {
     ) -> Result<usize, ObserverError> {
         let mut opened = 0;
         for id in in_turn(new, &self.opened.clone()).take(PAYLOADS) {
-            if !asking.has_room(1) {
+            let asked = self.payloads.open(asking, id).await;
+            if matches!(asked, Ok(Opened::NoRoom)) {
                 break;
             }
             (self.opened, opened) = (id.clone(), opened + 1);
-            let payload = asking.ask::<Option<String>>(Read::HGet, (PAYLOAD_HASH, id)).await?;
-            let Some(Some(payload)) = payload else { continue };
-            match Timer::read(&payload, now) {
-                Some(timer) => {
-                    self.known.insert(id.clone(), timer);
-                    self.frozen.push(payload);
+            let timer = match asked? {
+                Opened::NoRoom | Opened::Nothing => None,
+                Opened::TooLarge(size) => Some(Timer::left_out(id, size, now)),
+                Opened::Bytes(payload) => {
+                    let timer = Timer::read(&payload, now);
+                    if timer.is_some() {
+                        self.frozen.push(payload);
+                    } else if self.unreadable.len() < UNREADABLE {
+                        self.unreadable.insert(id.clone());
+                    }
+                    timer
                 }
-                None if self.unreadable.len() < UNREADABLE => drop(self.unreadable.insert(id.clone())),
-                None => {}
+            };
+            if let Some(timer) = timer {
+                self.known.insert(id.clone(), timer);
             }
         }
         Ok(opened)
@@ -239,14 +245,12 @@ impl Timers {
             let Some(score) = asking.ask::<Option<f64>>(Read::ZScore, (TIMER_SET, id)).await? else {
                 continue;
             };
-            if score.is_none() && !is_there {
-                let payload = asking.ask::<Option<String>>(Read::HGet, (PAYLOAD_HASH, id)).await?;
-                if payload.flatten().is_none() {
-                    self.known.remove(id);
-                }
+            if score.is_none() && !is_there && Frozen::is_there(asking, id).await? != Some(true) {
+                self.known.remove(id);
             }
             let Some(timer) = self.known.get_mut(id) else { continue };
             (timer.has_timer, timer.seen_at) = (score.is_some(), now);
+            timer.due = score.map_or(timer.due, |due| wire::sane(due as Millis));
             timer.alone_since = if timer.has_timer { None } else { timer.alone_since.or(Some(now)) };
         }
         Ok(())
@@ -274,8 +278,8 @@ fn in_turn<'s>(set: &'s BTreeSet<String>, last: &str) -> impl Iterator<Item = &'
 
 impl Timer {
     /// What a frozen message says about itself; what it carries is not kept.
-    fn read(payload: &str, now: Millis) -> Option<Self> {
-        let Ok(Said::Work(work)) = wire::read("workflow.resume", payload.as_bytes()) else { return None };
+    fn read(payload: &[u8], now: Millis) -> Option<Self> {
+        let Ok(Said::Work(work)) = wire::read("workflow.resume", payload) else { return None };
         let (name, title) = names(&work);
         let context: Option<Value> =
             work.accumulated_context.and_then(|raw| serde_json::from_str(raw.get()).ok());
@@ -290,9 +294,35 @@ impl Timer {
             due: due.map_or(now, wire::sane),
             set_at: now,
             has_timer: true,
+            is_left_out: false,
             alone_since: None,
             seen_at: now,
         })
+    }
+
+    /// One of which nothing is known but that it is there: lists tell it from others by its own name.
+    fn left_out(id: &str, size: u64, now: Millis) -> Self {
+        Self {
+            execution_id: "".into(),
+            title: too_large(size),
+            node_id: id.into(),
+            name: "A wait".to_owned(),
+            frames: Vec::new(),
+            due: now,
+            set_at: now,
+            has_timer: true,
+            is_left_out: true,
+            alone_since: None,
+            seen_at: now,
+        }
+    }
+
+    /// Where that is, for people, as far as it is known.
+    pub fn at(&self, key: LineageKey) -> At {
+        match self.is_left_out {
+            true => At { name: format!("{} ({})", self.name, self.title), ..At::default() },
+            false => At::node(&self.execution_id, &self.node_id, key, &self.name),
+        }
     }
 
     /// Where it stands by its stack alone, where nothing else is known.

@@ -28,8 +28,9 @@ pub struct Completions {
     pub count: u32,
     /// What was under way when the first was heard.
     pub meanwhile: Vec<String>,
-    /// Nodes that have begun behind the first.
+    /// Nodes that have begun behind the first, and others that have ended behind it.
     pub begun_after: u32,
+    pub ended_after: u32,
 }
 
 impl Completions {
@@ -56,21 +57,25 @@ pub fn several_completions(completions: &Completions) -> Option<Finding> {
 }
 
 pub fn early_completion(completions: &Completions) -> Option<Finding> {
-    let Completions { at, said, meanwhile, begun_after, .. } = completions;
+    let Completions { at, said, meanwhile, begun_after, ended_after, .. } = completions;
     let first = said.first()?;
-    if meanwhile.is_empty() && *begun_after == 0 {
+    let after = [(*begun_after, "began", "start of a node"), (*ended_after, "ended", "end of a node")];
+    let after = after.into_iter().filter(|(many, ..)| *many > 0);
+    let went_on: Vec<String> = match meanwhile.is_empty() {
+        true => after
+            .clone()
+            .map(|(many, did, _)| format!("{} {did} behind it", counted(many as usize, "node")))
+            .collect(),
+        false => meanwhile.clone(),
+    };
+    if went_on.is_empty() {
         return None;
     }
-    let what = match meanwhile.is_empty() {
-        true => format!("{} began behind it", counted(*begun_after as usize, "node")),
-        false => few(meanwhile),
-    };
-    let sentence = format!("The end ({}) was announced while other branches went on: {what}.", first.0);
+    let sentence =
+        format!("The end ({}) was announced while other branches went on: {}.", first.0, few(&went_on));
     let mut evidence = vec![format!("{} at {}", first.0, iso8601(first.1))];
     evidence.extend(meanwhile.iter().take(20).cloned());
-    if *begun_after > 0 {
-        evidence.push(format!("{} after it", counted(*begun_after as usize, "start of a node")));
-    }
+    evidence.extend(after.map(|(many, _, what)| format!("{} after it", counted(many as usize, what))));
     let advice = "Do not take the announced end for the end: what depends on it may start too early. Wait until \
                   nothing is under way here.";
     Some(at.finding(Rule::EarlyCompletion, first.1, Said { sentence, evidence, advice }))

@@ -110,7 +110,7 @@ fn fan_outs_that_share_a_counter() {
 fn completions(said: &[&str]) -> Completions {
     let said: Vec<_> = said.iter().zip(1_000..).map(|(word, at)| ((*word).to_owned(), at)).collect();
     let count = said.len() as u32;
-    Completions { at: at(), said, count, meanwhile: Vec::new(), begun_after: 0 }
+    Completions { at: at(), said, count, ..Completions::default() }
 }
 
 #[test]
@@ -124,6 +124,12 @@ fn an_end_that_is_announced_again_or_too_early() {
     fires(Rule::EarlyCompletion, early_completion(&early), &["(completed)", "Mail runs"]);
     let after = Completions { begun_after: 3, ..completions(&["completed"]) };
     fires(Rule::EarlyCompletion, early_completion(&after), &["3 nodes began"]);
+    let both = Completions { ended_after: 1, ..after };
+    fires(
+        Rule::EarlyCompletion,
+        early_completion(&both),
+        &["3 nodes began behind it, 1 node ended behind it."],
+    );
     silent(early_completion(&completions(&["completed"])));
 }
 
