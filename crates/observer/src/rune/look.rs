@@ -21,6 +21,9 @@ use super::{
 /// Questions of one look, and how long it may take: nothing is heard meanwhile. Where answers take long it asks less.
 const QUESTIONS: usize = 240;
 const LONGEST: Duration = Duration::from_millis(250);
+/// So many questions may take longer: over a slow link a look would come to nothing but its first ones.
+const FEW: usize = 12;
+const LONGEST_OF_FEW: Duration = Duration::from_millis(1_500);
 /// Of these questions, joins that are looked into.
 const JOINS: usize = 30;
 /// Members of one join that are listed.
@@ -174,7 +177,7 @@ pub struct Seen {
 pub(super) struct Asking<'r> {
     reader: &'r Reader,
     left: usize,
-    until: Instant,
+    began: Instant,
     /// How many questions Redis did not allow, and what it said.
     refusals: usize,
     refused: Option<ObserverError>,
@@ -182,14 +185,15 @@ pub(super) struct Asking<'r> {
 
 impl<'r> Asking<'r> {
     fn new(reader: &'r Reader) -> Self {
-        let until = Instant::now() + LONGEST;
-        Self { reader, left: QUESTIONS, until, refusals: 0, refused: None }
+        Self { reader, left: QUESTIONS, began: Instant::now(), refusals: 0, refused: None }
     }
 
     /// So many questions that belong together may be asked. The first ones always may, so that every look comes to
     /// something.
     pub fn has_room(&self, questions: usize) -> bool {
-        self.left == QUESTIONS || (self.left >= questions && Instant::now() < self.until)
+        let asked = QUESTIONS - self.left;
+        let longest = if asked < FEW { LONGEST_OF_FEW } else { LONGEST };
+        asked == 0 || (self.left >= questions && self.began.elapsed() < longest)
     }
 
     /// `None` where there is no answer to be had.
