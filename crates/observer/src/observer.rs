@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use crate::{
-    Address, Dialect, EVERYTHING, Now, ObserverError, Read, Reader,
+    Address, Away, Dialect, EVERYTHING, Now, ObserverError, Read, Reader,
     depths::Depths,
     detect,
     gaps::{Gaps, Lapse},
@@ -77,15 +77,16 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Begins to look. What is seen comes out of the receiver; nothing comes any more once it is dropped.
-    pub fn attach(address: Address, now: Now) -> (Self, mpsc::Receiver<Sighting>) {
+    /// Begins to look; who is away is dialled until it is there. What is seen comes out of the receiver; nothing comes
+    /// any more once it is dropped.
+    pub fn attach(address: Address, away: Away, now: Now) -> (Self, mpsc::Receiver<Sighting>) {
         let closed = watch::Sender::new(false);
-        let hearing = watch::Sender::new(Hearing::default());
+        let view = watch::Sender::new(Arc::new(picture::first(&address, &away, now())));
+        let hearing = watch::Sender::new(Hearing { problem: away.broker, ..Hearing::default() });
         let counters = Arc::new(Counters::default());
         let (inbox, arriving) = tap::inbox();
         let (sightings, seen) = mpsc::channel(WAITING);
         let (asks, asked) = mpsc::channel(WAITING);
-        let view = watch::Sender::new(Arc::new(picture::empty(&address, now())));
         let mut tasks = JoinSet::new();
         let told = address.connection.dialect;
         let speaker = told.map(|dialect| Speaker::of(dialect, &address.connection));
@@ -108,7 +109,7 @@ impl Observer {
             read_at: None,
             reader: None,
             dialling: None,
-            redis_problem: None,
+            redis_problem: away.redis,
             walk_problem: None,
             pause: FIRST_PAUSE,
             speaker,
