@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use protocol::{ClusterConnection, Millis};
 
-pub use dialect::{Dialect, EVERYTHING, Heard, News};
+pub use dialect::{Database, Dialect, EVERYTHING, Heard, News};
 pub use observer::{Observer, Sighting};
 pub use reader::{Read, Reader};
 pub use steps::{Away, Trial, test};

@@ -486,7 +486,8 @@ impl Looker {
         let heard_at = if hearing.asked_at > 0 { hearing.asked_at } else { before.since };
         let queues_as_of = hearing.problem.as_ref().map(|_| heard_at);
         let redis_as_of = self.redis_problem.as_ref().map(|_| self.read_at.unwrap_or(before.since));
-        let troubles: Vec<Problem> = hearing.problem.into_iter().chain(of_redis).collect();
+        let unseen = speaker.and_then(|speaker| speaker.trouble(self.walk.databases()));
+        let troubles: Vec<Problem> = hearing.problem.into_iter().chain(of_redis).chain(unseen).collect();
         let view = ClusterView {
             connection: before.connection.clone(),
             since: before.since,

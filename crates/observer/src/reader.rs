@@ -146,6 +146,8 @@ pub const NOTHING: &[&str] = &[];
 #[derive(Clone)]
 pub struct Reader {
     redis: ConnectionManager,
+    /// The number of the database that is read.
+    pub database: i64,
 }
 
 impl Reader {
@@ -157,10 +159,11 @@ impl Reader {
         let info = url.into_connection_info()?;
         // Nothing but what is in the list: not even our name.
         let settings = info.redis_settings().clone().set_skip_set_lib_name();
+        let database = settings.db();
         let client = redis::Client::open(info.set_redis_settings(settings))?;
         let connected = tokio::time::timeout(2 * PATIENCE, client.get_connection_manager_with_config(config));
         match connected.await {
-            Ok(redis) => Ok(Self { redis: redis? }),
+            Ok(redis) => Ok(Self { redis: redis?, database }),
             Err(_) => Err(ObserverError::Silent("Redis")),
         }
     }
