@@ -124,8 +124,17 @@ impl Redis {
 
     /// Ends the server with SIGKILL, and starts it again on what it has kept.
     pub fn crash(&mut self) {
+        self.stop();
+        self.start_again();
+    }
+
+    /// Ends the server with SIGKILL.
+    pub fn stop(&mut self) {
         drop(self.server.0.kill());
         drop(self.server.0.wait());
+    }
+
+    pub fn start_again(&mut self) {
         self.server = keep_store(self.folder.path(), self.port, &self.settings);
     }
 }
@@ -211,7 +220,15 @@ impl RabbitMq {
 
     /// Ends the broker as a power failure would, and starts it again on what it has kept.
     pub fn crash(&mut self) {
+        self.stop();
+        self.start_again();
+    }
+
+    pub fn stop(&mut self) {
         self.broker.end();
+    }
+
+    pub fn start_again(&mut self) {
         self.broker.script = launch(self.folder.path(), self.port, self.places);
     }
 }

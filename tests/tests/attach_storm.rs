@@ -326,19 +326,51 @@ async fn redis_user(servers: &Servers, name: &str, rights: &str) {
     let _: () = made.query_async(&mut redis).await.expect("made");
 }
 
-async fn steps(looking: &Looking, amqp: &str, redis: &str, prefix: &str) -> Vec<ConnectionStep> {
-    let connection = ClusterConnection {
+fn bad(amqp: &str, redis: &str, prefix: &str) -> ClusterConnection {
+    ClusterConnection {
         name: "bad".to_owned(),
         colour: String::new(),
         amqp: amqp.to_owned(),
         redis: redis.to_owned(),
         prefix: prefix.to_owned(),
         dialect: None,
-    };
+    }
+}
+
+async fn steps(looking: &Looking, connection: ClusterConnection) -> Vec<ConnectionStep> {
     let test = Request::TestConnection { connection, passwords: Passwords::default() };
     match looking.0.call(test).await {
         Ok(Response::ConnectionSteps(steps)) => steps,
         other => panic!("{other:?}"),
+    }
+}
+
+/// What comes of attaching with it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Door {
+    /// Somebody has to put something right.
+    Shut,
+    /// The server may come back by itself, and the other one is there.
+    Away,
+    /// What is missing may not be needed.
+    Open,
+}
+
+/// A test says so in the one step that fails, and attaching says the same or goes on.
+async fn knock(looking: &Looking, connection: ClusterConnection, sentence: &str, door: Door) {
+    check(&steps(looking, connection.clone()).await, sentence);
+    let request = Request::Attach { connection, passwords: Passwords::default(), record: false };
+    match (looking.0.call(request).await, door) {
+        (Err(problem), Door::Shut) => {
+            assert!(problem.message.contains(sentence) && !problem.hint.is_empty(), "{problem:?}");
+        }
+        (Ok(Response::Cluster(Some(view))), Door::Away) => {
+            let [trouble] = &view.troubles[..] else { panic!("{sentence}: {view:?}") };
+            assert!(trouble.message.contains(sentence), "{trouble:?} instead of {sentence}");
+            assert!(trouble.hint.contains("tried again by itself"), "{trouble:?}");
+        }
+        (Ok(Response::Cluster(Some(view))), Door::Open) => assert_eq!(view.troubles, [], "{sentence}"),
+        (came, door) => panic!("{door:?}: {sentence}: {came:?}"),
     }
 }
 
@@ -362,28 +394,40 @@ async fn every_shut_door_is_one_sentence() {
     let web = Web::start().await;
     let good = (servers.rabbit.url.clone(), servers.redis.url.clone());
     let nobody = "127.0.0.1:1";
-    for (amqp, sentence) in [
-        (format!("amqp://guest:wrong@127.0.0.1:{rabbit}/%2f"), "does not let this user in"),
-        (format!("amqp://guest:guest@127.0.0.1:{rabbit}/elsewhere"), "no such virtual host"),
+    // In front of nobody: it takes every connection, and ends it.
+    let way = Proxy::before(1).await.port;
+    for (amqp, sentence, door) in [
+        (format!("amqp://guest:wrong@127.0.0.1:{rabbit}/%2f"), "does not let this user in", Door::Shut),
+        (format!("amqp://guest:guest@127.0.0.1:{rabbit}/elsewhere"), "no such virtual host", Door::Shut),
         // Redis waits for the end of a line, which a greeting in AMQP does not have.
-        (format!("amqp://guest:guest@127.0.0.1:{redis}/%2f"), "does not answer in time"),
-        (format!("amqp://guest:guest@127.0.0.1:{}/%2f", web.port), "does not speak AMQP"),
-        (format!("amqp://stranger:secret@127.0.0.1:{rabbit}/%2f"), "lacks a permission"),
-        (format!("amqp://guest:guest@{nobody}/%2f"), "nobody listens"),
-        (format!("amqps://guest:guest@127.0.0.1:{rabbit}/%2f"), "does not speak TLS"),
+        (format!("amqp://guest:guest@127.0.0.1:{redis}/%2f"), "does not answer in time", Door::Away),
+        (format!("amqp://guest:guest@127.0.0.1:{}/%2f", web.port), "does not speak AMQP", Door::Shut),
+        (format!("amqp://stranger:secret@127.0.0.1:{rabbit}/%2f"), "lacks a permission", Door::Shut),
+        (format!("amqp://guest:guest@{nobody}/%2f"), "nobody listens", Door::Away),
+        (format!("amqp://guest:guest@127.0.0.1:{way}/%2f"), "RabbitMQ", Door::Away),
+        (format!("amqps://guest:guest@127.0.0.1:{way}/%2f"), "RabbitMQ", Door::Away),
+        (format!("amqps://guest:guest@127.0.0.1:{rabbit}/%2f"), "does not speak TLS", Door::Shut),
     ] {
-        check(&steps(&looking, &amqp, &good.1, "shut.").await, sentence);
+        knock(&looking, bad(&amqp, &good.1, "shut."), sentence, door).await;
     }
-    check(&steps(&looking, &good.0, &good.1, "nobody.").await, "nothing of that name is there");
-    for (redis, sentence) in [
-        (format!("redis://127.0.0.1:{rabbit}"), "Redis"),
-        (format!("redis://{nobody}"), "nobody listens"),
-        (format!("redis://ada:wrong@127.0.0.1:{redis}"), "does not let this user in"),
-        (format!("redis://127.0.0.1:{redis}/99"), "no database of that number"),
-        (format!("redis://narrow:secret@127.0.0.1:{redis}"), "lacks a permission"),
+    knock(&looking, bad(&good.0, &good.1, "nobody."), "nothing of that name is there", Door::Shut).await;
+    let narrow = format!("redis://narrow:secret@127.0.0.1:{redis}");
+    for (redis, sentence, door) in [
+        (format!("redis://127.0.0.1:{rabbit}"), "does not speak as Redis does", Door::Shut),
+        (format!("redis://{nobody}"), "nobody listens", Door::Away),
+        (format!("redis://127.0.0.1:{way}"), "Redis", Door::Away),
+        (format!("rediss://127.0.0.1:{way}"), "Redis", Door::Away),
+        (format!("redis://ada:wrong@127.0.0.1:{redis}"), "does not let this user in", Door::Shut),
+        (format!("redis://127.0.0.1:{redis}/99"), "no database of that number", Door::Shut),
+        // Only our own workers keep what it reads, and nobody knows yet whose workers these are.
+        (narrow.clone(), "lacks a permission", Door::Open),
     ] {
-        check(&steps(&looking, &good.0, &redis, "shut.").await, sentence);
+        knock(&looking, bad(&good.0, &redis, "shut."), sentence, door).await;
     }
+    let of = |dialect| ClusterConnection { dialect: Some(dialect), ..bad(&good.0, &narrow, "shut.") };
+    knock(&looking, of(ClusterDialect::Runeglass), "lacks a permission", Door::Shut).await;
+    let steps = steps(&looking, of(ClusterDialect::Rune)).await;
+    assert!(steps.len() == 5 && steps.iter().all(|step| step.problem.is_none()), "{steps:?}");
     // The same on the command line, with an exit code, and without the password.
     let wrong = format!("amqp://guest:hunter2@127.0.0.1:{rabbit}/%2f");
     let ran =

@@ -13,6 +13,9 @@ use tokio::sync::Mutex;
 
 use crate::ObserverError;
 
+/// What people call it.
+pub const NAME: &str = "RabbitMQ";
+
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(8);
 

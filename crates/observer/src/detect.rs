@@ -5,6 +5,9 @@ use serde::Deserialize;
 
 use crate::{Heard, ObserverError, Read, Reader, tap::Hearing};
 
+/// Where the Rune services keep what waits for a moment.
+const SCHEDULED: [&str; 2] = ["scheduler:timers", "scheduler:payloads"];
+
 /// Told by the queues that are there: each side has some that the other never makes.
 pub fn by_queues(hearing: &Hearing, prefix: &str) -> Option<ClusterDialect> {
     let ours = [Queue::Parking, Queue::Timeout].map(|queue| queue.name(prefix));
@@ -18,18 +21,20 @@ pub fn by_queues(hearing: &Hearing, prefix: &str) -> Option<ClusterDialect> {
 pub async fn by_keys(reader: &Reader, prefix: &str) -> Result<Option<ClusterDialect>, ObserverError> {
     let looks = cluster::looks_key(prefix);
     let ours: u32 = reader.ask(Read::Exists, looks.as_str()).await?;
-    let theirs: u32 = reader.ask(Read::Exists, &["scheduler:timers", "scheduler:payloads"][..]).await?;
+    let theirs: u32 = reader.ask(Read::Exists, &SCHEDULED[..]).await?;
     Ok(one_of(ours > 0, theirs > 0))
 }
 
 /// Told by names of keys, as a walk comes by them.
 pub fn by_names(keys: &[String], prefix: &str) -> Option<ClusterDialect> {
     let ours = keys.iter().any(|key| cluster::key_of_execution(prefix, key).is_some());
-    let is_theirs = |key: &String| {
-        let rest = key.strip_prefix("exec:").filter(|rest| !rest.starts_with('{'));
-        rest.is_some_and(|rest| rest.contains(":split:") || rest.contains(":node:"))
-    };
-    one_of(ours, keys.iter().any(is_theirs))
+    one_of(ours, keys.iter().any(|key| is_theirs(key)))
+}
+
+/// A key that workers of the Rune services keep.
+pub fn is_theirs(key: &str) -> bool {
+    let rest = key.strip_prefix("exec:").filter(|rest| !rest.starts_with('{'));
+    SCHEDULED.contains(&key) || rest.is_some_and(|rest| rest.contains(":split:") || rest.contains(":node:"))
 }
 
 /// Told by the shape of a message: ours has an id, theirs a version of its workflow.

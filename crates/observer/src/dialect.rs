@@ -1,10 +1,10 @@
 //! What the words of a cluster mean. A dialect hears copies of messages and looks into Redis; it answers with events
 //! of our own vocabulary, so that everything behind it (store, views, inspector, timeline) needs to know nothing.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use protocol::{
-    BarrierView, Event, ExecutionId, Finding, Gap, Millis, NodeId, QueueView, TimerView, WorkerView,
+    BarrierView, Event, ExecutionId, Finding, Gap, Millis, NodeId, Problem, QueueView, TimerView, WorkerView,
 };
 
 use crate::{ObserverError, Reader};
@@ -14,6 +14,21 @@ pub struct Heard {
     pub at: Millis,
     pub routing_key: String,
     pub body: Vec<u8>,
+}
+
+/// How many keys a database of a Redis has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Database {
+    pub number: i64,
+    pub keys: u64,
+}
+
+impl fmt::Display for Database {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { number, keys } = self;
+        let plural = if *keys == 1 { "" } else { "s" };
+        write!(to, "database {number} has {keys} key{plural}")
+    }
 }
 
 /// What an observation adds. The events of an execution are numbered from 1 without a gap.
@@ -39,6 +54,11 @@ pub trait Dialect: Send {
 
     /// What is wrong, by the rules, as far as this dialect can tell.
     fn findings(&self, now: Millis) -> Vec<Finding>;
+
+    /// Why less is seen than there is, although everybody answers.
+    fn trouble(&self, _databases: &[Database]) -> Option<Problem> {
+        None
+    }
 
     /// What a join waits for, where the cluster's own state says more than the events.
     fn barrier(&self, execution: &ExecutionId, node: &NodeId) -> Option<BarrierView>;

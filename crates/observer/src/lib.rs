@@ -29,10 +29,10 @@ use std::sync::Arc;
 
 use protocol::{ClusterConnection, Millis};
 
-pub use dialect::{Dialect, EVERYTHING, Heard, News};
+pub use dialect::{Database, Dialect, EVERYTHING, Heard, News};
 pub use observer::{Observer, Sighting};
 pub use reader::{Read, Reader};
-pub use steps::test;
+pub use steps::{Away, Trial, test};
 pub use trouble::problem;
 
 /// Tells the moment. The session hands over its own clock.

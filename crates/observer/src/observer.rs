@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use crate::{
-    Address, Dialect, EVERYTHING, Now, ObserverError, Read, Reader,
+    Address, Away, Dialect, EVERYTHING, Now, ObserverError, Read, Reader,
     depths::Depths,
     detect,
     gaps::{Gaps, Lapse},
@@ -77,15 +77,16 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Begins to look. What is seen comes out of the receiver; nothing comes any more once it is dropped.
-    pub fn attach(address: Address, now: Now) -> (Self, mpsc::Receiver<Sighting>) {
+    /// Begins to look; who is away is dialled until it is there. What is seen comes out of the receiver; nothing comes
+    /// any more once it is dropped.
+    pub fn attach(address: Address, away: Away, now: Now) -> (Self, mpsc::Receiver<Sighting>) {
         let closed = watch::Sender::new(false);
-        let hearing = watch::Sender::new(Hearing::default());
+        let view = watch::Sender::new(Arc::new(picture::first(&address, &away, now())));
+        let hearing = watch::Sender::new(Hearing { problem: away.broker, ..Hearing::default() });
         let counters = Arc::new(Counters::default());
         let (inbox, arriving) = tap::inbox();
         let (sightings, seen) = mpsc::channel(WAITING);
         let (asks, asked) = mpsc::channel(WAITING);
-        let view = watch::Sender::new(Arc::new(picture::empty(&address, now())));
         let mut tasks = JoinSet::new();
         let told = address.connection.dialect;
         let speaker = told.map(|dialect| Speaker::of(dialect, &address.connection));
@@ -108,7 +109,7 @@ impl Observer {
             read_at: None,
             reader: None,
             dialling: None,
-            redis_problem: None,
+            redis_problem: away.redis,
             walk_problem: None,
             pause: FIRST_PAUSE,
             speaker,
@@ -485,7 +486,8 @@ impl Looker {
         let heard_at = if hearing.asked_at > 0 { hearing.asked_at } else { before.since };
         let queues_as_of = hearing.problem.as_ref().map(|_| heard_at);
         let redis_as_of = self.redis_problem.as_ref().map(|_| self.read_at.unwrap_or(before.since));
-        let troubles: Vec<Problem> = hearing.problem.into_iter().chain(of_redis).collect();
+        let unseen = speaker.and_then(|speaker| speaker.trouble(self.walk.databases()));
+        let troubles: Vec<Problem> = hearing.problem.into_iter().chain(of_redis).chain(unseen).collect();
         let view = ClusterView {
             connection: before.connection.clone(),
             since: before.since,

@@ -2,13 +2,20 @@
 
 use protocol::{ClusterView, Millis};
 
-use crate::{Address, Read};
+use crate::{Address, Away, Read};
 
 /// From here on it is told that clocks differ.
 const CLOCKS_DIFFER: Millis = 500;
 
-pub fn empty(address: &Address, now: Millis) -> ClusterView {
-    ClusterView { capabilities: capabilities(), ..ClusterView::new(address.connection.clone(), now) }
+/// Who is away is told before anything else.
+pub fn first(address: &Address, away: &Away, now: Millis) -> ClusterView {
+    ClusterView {
+        capabilities: capabilities(),
+        troubles: away.broker.iter().chain(&away.redis).cloned().collect(),
+        queues_as_of: away.broker.as_ref().map(|_| now),
+        redis_as_of: away.redis.as_ref().map(|_| now),
+        ..ClusterView::new(address.connection.clone(), now)
+    }
 }
 
 /// Clocks are never quite the same, and a picture that differs by a hair is not worth drawing.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use protocol::ClusterDialect;
 use redis::{
     FromRedisValue, IntoConnectionInfo, ToRedisArgs,
     aio::{ConnectionManager, ConnectionManagerConfig},
@@ -110,6 +111,29 @@ impl Read {
         }
     }
 
+    /// Whose workers are looked into with it; `None` where it is asked of all of them, or before it is known whose they
+    /// are. EXISTS is asked before, too, to find that out; but there are other ways.
+    pub fn only_of(self) -> Option<ClusterDialect> {
+        match self {
+            Self::Time
+            | Self::Info
+            | Self::Scan
+            | Self::Ttl
+            | Self::MemoryUsage
+            | Self::HScan
+            | Self::ZCard
+            | Self::ZRange => None,
+            Self::Exists | Self::HMGet | Self::HStrLen | Self::XRange => Some(ClusterDialect::Runeglass),
+            Self::Get
+            | Self::HGet
+            | Self::HLen
+            | Self::HKeys
+            | Self::SCard
+            | Self::SMembers
+            | Self::ZScore => Some(ClusterDialect::Rune),
+        }
+    }
+
     /// Without these a little less is shown, and nothing else.
     pub fn may_be_refused(self) -> bool {
         matches!(self, Self::Info | Self::MemoryUsage)
@@ -122,6 +146,8 @@ pub const NOTHING: &[&str] = &[];
 #[derive(Clone)]
 pub struct Reader {
     redis: ConnectionManager,
+    /// The number of the database that is read.
+    pub database: i64,
 }
 
 impl Reader {
@@ -133,10 +159,11 @@ impl Reader {
         let info = url.into_connection_info()?;
         // Nothing but what is in the list: not even our name.
         let settings = info.redis_settings().clone().set_skip_set_lib_name();
+        let database = settings.db();
         let client = redis::Client::open(info.set_redis_settings(settings))?;
         let connected = tokio::time::timeout(2 * PATIENCE, client.get_connection_manager_with_config(config));
         match connected.await {
-            Ok(redis) => Ok(Self { redis: redis? }),
+            Ok(redis) => Ok(Self { redis: redis?, database }),
             Err(_) => Err(ObserverError::Silent("Redis")),
         }
     }
@@ -153,5 +180,45 @@ impl Reader {
         });
         command.arg(arguments);
         Ok(command.query_async(&mut self.redis.clone()).await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    use super::*;
+
+    /// What the files of a dialect ask.
+    fn asked_in(folder: &str) -> BTreeSet<String> {
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder);
+        let texts =
+            fs::read_dir(sources).unwrap().map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+        let words = |text: String| {
+            let named = text.split("Read::").skip(1);
+            named
+                .map(|rest| rest.chars().take_while(char::is_ascii_alphanumeric).collect::<String>())
+                .collect::<Vec<_>>()
+        };
+        texts.flat_map(words).collect()
+    }
+
+    #[test]
+    fn each_dialect_asks_what_is_said_of_it() {
+        let own = (asked_in("own"), ClusterDialect::Runeglass);
+        let rune = (asked_in("rune"), ClusterDialect::Rune);
+        assert!(!own.0.is_empty() && !rune.0.is_empty());
+        for read in Read::ALL {
+            let name = format!("{read:?}");
+            let asking: Vec<ClusterDialect> = [&own, &rune]
+                .into_iter()
+                .filter(|(asked, _)| asked.contains(&name))
+                .map(|(_, who)| *who)
+                .collect();
+            match read.only_of() {
+                Some(only) => assert_eq!(asking, [only], "{name}"),
+                None => assert_ne!(asking.len(), 1, "{name}"),
+            }
+        }
     }
 }

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use protocol::{
-    BarrierView, ClusterConnection, ClusterDialect, ExecutionId, Finding, Gap, Millis, NodeId, QueueView,
-    TimerView, WorkerView,
+    BarrierView, ClusterConnection, ClusterDialect, ExecutionId, Finding, Gap, Millis, NodeId, Problem,
+    QueueView, TimerView, WorkerView,
 };
 
-use crate::{Dialect, Heard, News, ObserverError, Reader, own::Own, rune::Rune};
+use crate::{Database, Dialect, Heard, News, ObserverError, Reader, own::Own, rune::Rune};
 
 pub enum Speaker {
     Own(Box<Own>),
@@ -51,6 +51,10 @@ impl Dialect for Speaker {
 
     fn findings(&self, now: Millis) -> Vec<Finding> {
         pass!(self, it => it.findings(now))
+    }
+
+    fn trouble(&self, databases: &[Database]) -> Option<Problem> {
+        pass!(self, it => it.trouble(databases))
     }
 
     fn barrier(&self, execution: &ExecutionId, node: &NodeId) -> Option<BarrierView> {

@@ -158,7 +158,7 @@ impl Tap {
             }
             let problem = match was_let_in {
                 true => trouble::while_attached(&error),
-                false => trouble::problem(&error),
+                false => trouble::not_yet(&error),
             };
             tracing::warn!(?pause, "{}; trying again", problem.message);
             self.hearing.send_modify(|hearing| {

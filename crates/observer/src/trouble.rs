@@ -29,19 +29,37 @@ pub fn problem(error: &ObserverError) -> Problem {
     }
 }
 
-/// What goes wrong once somebody was let in: that is told by who is gone, and that nobody has to do anything to go on.
+/// What goes wrong once somebody was let in: that is told by who is gone, what is not seen meanwhile, and that nobody has
+/// to do anything to go on.
 pub fn while_attached(error: &ObserverError) -> Problem {
-    let problem = match error {
-        ObserverError::Broker(error) if is_cut(error.kind()) => unreachable(
-            "the connection to RabbitMQ is gone",
-            "see whether the server runs and the network is up",
-        ),
+    match error {
+        ObserverError::Broker(cut) if is_cut(cut.kind()) => {
+            let hint = "see whether the server runs and the network is up";
+            awaited(error, unreachable("the connection to RabbitMQ is gone", hint))
+        }
         ObserverError::Broker(_)
         | ObserverError::Redis(_)
         | ObserverError::Silent(_)
-        | ObserverError::Odd(_) => problem(error),
+        | ObserverError::Odd(_) => not_yet(error),
+    }
+}
+
+/// The same of a server that was never there.
+pub fn not_yet(error: &ObserverError) -> Problem {
+    awaited(error, problem(error))
+}
+
+fn awaited(error: &ObserverError, problem: Problem) -> Problem {
+    let unseen = match error {
+        _ if problem.code != ProblemCode::Unreachable => "",
+        ObserverError::Broker(_) | ObserverError::Silent(crate::broker::NAME) => {
+            "queues, and what is said through them, are not seen meanwhile; "
+        }
+        ObserverError::Redis(_) | ObserverError::Silent(_) | ObserverError::Odd(_) => {
+            "what workers keep there (logs, joins, timers) is not seen meanwhile; "
+        }
     };
-    Problem { hint: format!("{}; it is tried again by itself", problem.hint), ..problem }
+    Problem { hint: format!("{unseen}{}; it is tried again by itself", problem.hint), ..problem }
 }
 
 /// Nothing was said that tells more.
@@ -56,15 +74,28 @@ fn is_cut(kind: &ErrorKind) -> bool {
     }
 }
 
+/// What may come back by itself.
 fn unreachable(message: impl Into<String>, hint: &str) -> Problem {
     Problem::new(ProblemCode::Unreachable, message, hint)
+}
+
+/// What somebody has to put right.
+fn shut(message: impl Into<String>, hint: &str) -> Problem {
+    Problem::new(ProblemCode::Refused, message, hint)
 }
 
 fn from_broker(error: &lapin::Error) -> Problem {
     match error.kind() {
         ErrorKind::ProtocolError(said) => refused(said.get_id(), said.get_message().as_str()),
         ErrorKind::ParsingError(_) | ErrorKind::InvalidProtocolVersion(_) => not_amqp(),
-        ErrorKind::IOError(why) => from_io("RabbitMQ", why).unwrap_or_else(not_amqp),
+        ErrorKind::IOError(why) if why.kind() == io::ErrorKind::InvalidData => {
+            from_io("RabbitMQ", why).unwrap_or_else(not_amqp)
+        }
+        // A proxy in front of a server that is gone does the same.
+        ErrorKind::IOError(why) => from_io("RabbitMQ", why).unwrap_or_else(|| {
+            let hint = "see whether it runs; it listens on 5672, or on 5671 with amqps://";
+            unreachable("RabbitMQ ends the connection without a word", hint)
+        }),
         ErrorKind::MissingHeartbeatError => unreachable("RabbitMQ has fallen silent", "check the network"),
         ErrorKind::InvalidConnectionState(_) | ErrorKind::InvalidChannelState(..) => {
             unreachable("the connection to RabbitMQ is gone", "see whether the server runs")
@@ -74,7 +105,7 @@ fn from_broker(error: &lapin::Error) -> Problem {
 }
 
 fn not_amqp() -> Problem {
-    unreachable(
+    shut(
         "what answers there does not speak AMQP",
         "check the port: RabbitMQ listens on 5672, or on 5671 with amqps://",
     )
@@ -84,27 +115,27 @@ fn not_amqp() -> Problem {
 fn refused(code: u16, said: &str) -> Problem {
     match code {
         ACCESS_REFUSED if said.contains("Login was refused") || !said.contains("access to") => {
-            unreachable("RabbitMQ does not let this user in", "check the user and the password")
+            shut("RabbitMQ does not let this user in", "check the user and the password")
         }
-        ACCESS_REFUSED => unreachable(
+        ACCESS_REFUSED => shut(
             format!("the user lacks a permission: {}", without_code(said)),
             "an observer needs configure and write on ^amq\\.gen.*$, read on ^(amq\\.gen.*|workflows)$, with the prefix in \
              front of workflows where there is one",
         ),
-        NOT_ALLOWED => unreachable(
+        NOT_ALLOWED => shut(
             format!("there is no such virtual host, or this user may not enter it: {}", without_code(said)),
             "it is the last part of the address; / is written as %2f",
         ),
-        NOT_FOUND => unreachable(
+        NOT_FOUND => shut(
             format!("nothing of that name is there: {}", without_code(said)),
             "check --queue-prefix and the virtual host; a worker makes the exchange when it starts",
         ),
-        LOCKED => unreachable(
+        LOCKED => shut(
             format!("something is in use by another connection: {}", without_code(said)),
             "detach there, or wait until it is gone",
         ),
         PRECONDITION_FAILED => {
-            unreachable(format!("RabbitMQ refuses: {}", without_code(said)), "tell us the sentence")
+            shut(format!("RabbitMQ refuses: {}", without_code(said)), "tell us the sentence")
         }
         _ => unreachable(
             format!("RabbitMQ has ended the connection: {}", without_code(said)),
@@ -123,19 +154,22 @@ fn from_io(who: &str, error: &io::Error) -> Option<Problem> {
     let text = error.to_string();
     let said = text.to_lowercase();
     if said.contains("notvalidforname") || said.contains("not valid for name") {
-        return Some(unreachable(
+        return Some(shut(
             format!("the certificate of {who} is for another name"),
             "write the host as the certificate has it",
         ));
     }
     if said.contains("certificate") || said.contains("unknownissuer") {
-        return Some(unreachable(
+        return Some(shut(
             format!("the certificate of {who} is not trusted here: {text}"),
             "add its authority to the certificates of the system",
         ));
     }
+    if said.contains("handshake eof") {
+        return None;
+    }
     if said.contains("tls") || said.contains("corrupt message") || said.contains("invalidcontenttype") {
-        return Some(unreachable(
+        return Some(shut(
             format!("{who} does not speak TLS there"),
             "write amqp:// or redis:// without the s, or use the port for TLS",
         ));
@@ -164,18 +198,24 @@ fn from_io(who: &str, error: &io::Error) -> Option<Problem> {
 fn from_redis(error: &redis::RedisError) -> Problem {
     let text = error.to_string();
     match error.code() {
-        Some("NOAUTH") => return unreachable("Redis wants a password", "give the user and the password"),
+        // When a database is chosen it says so without a code.
+        code if code == Some("NOAUTH") || text.contains("Authentication required") => {
+            return shut("Redis wants a password", "give the user and the password");
+        }
         Some("WRONGPASS") => {
-            return unreachable("Redis does not let this user in", "check the user and the password");
+            return shut("Redis does not let this user in", "check the user and the password");
         }
         Some("NOPERM") => {
-            return unreachable(
+            return shut(
                 format!("the Redis user lacks a permission: {}", error.detail().unwrap_or(&text)),
                 "give it these: ~* -@all +@connection +@read +info +time -keys",
             );
         }
+        _ if text.contains("max number of clients") => {
+            return unreachable("Redis has no room for another connection", "see who is connected to it");
+        }
         _ if text.contains("switch database") || text.contains("DB index") => {
-            return unreachable(
+            return shut(
                 "Redis has no database of that number",
                 "it is the last part of the address, such as redis://host:6379/0",
             );
@@ -185,12 +225,15 @@ fn from_redis(error: &redis::RedisError) -> Problem {
     }
     match error.kind() {
         redis::ErrorKind::AuthenticationFailed => {
-            unreachable("Redis does not let this user in", "check the user and the password")
+            shut("Redis does not let this user in", "check the user and the password")
         }
-        redis::ErrorKind::Parse | redis::ErrorKind::UnexpectedReturnType => unreachable(
+        redis::ErrorKind::Parse | redis::ErrorKind::UnexpectedReturnType => shut(
             "what answers there does not speak as Redis does",
             "check host and port: Redis listens on 6379",
         ),
+        redis::ErrorKind::Server(redis::ServerErrorKind::ResponseError) => {
+            shut(format!("Redis does not do what it is asked: {text}"), "look into its settings and its log")
+        }
         redis::ErrorKind::InvalidClientConfig => Problem::new(
             ProblemCode::InvalidRequest,
             format!("this is no address of a Redis: {text}"),

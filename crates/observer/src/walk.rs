@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use protocol::{KeyFamily, RedisView};
 
-use crate::{ObserverError, Read, Reader, reader::NOTHING};
+use crate::{Database, ObserverError, Read, Reader, reader::NOTHING};
 
 /// Keys that Redis looks at in one step.
 const STEP: usize = 100;
@@ -33,6 +33,8 @@ pub struct Walk {
     found: Option<Vec<KeyFamily>>,
     version: Option<String>,
     used_bytes: Option<u64>,
+    /// Those that have any keys.
+    databases: Vec<Database>,
     /// We may not ask how the server is doing.
     is_info_refused: bool,
     /// We may not ask how large a key is.
@@ -107,7 +109,13 @@ impl Walk {
         self.is_info_refused = false;
         self.version = field("redis_version:").map(str::to_owned);
         self.used_bytes = field("used_memory:").and_then(|text| text.parse().ok());
+        self.databases = said.lines().filter_map(database).collect();
         Ok(())
+    }
+
+    /// What there is on the server, as far as it may tell.
+    pub fn databases(&self) -> &[Database] {
+        &self.databases
     }
 
     /// Absent until the server has said something.
@@ -179,6 +187,13 @@ fn family(prefix: &str, key: &str) -> String {
     format!("{prefix}{}", parts.join(":"))
 }
 
+/// A line such as `db1:keys=42,expires=0,avg_ttl=0`.
+fn database(line: &str) -> Option<Database> {
+    let (number, rest) = line.strip_prefix("db")?.split_once(":keys=")?;
+    let keys = rest.split(',').next()?;
+    Some(Database { number: number.parse().ok()?, keys: keys.trim().parse().ok()? })
+}
+
 /// Letters that mean something in a pattern.
 fn escaped(prefix: &str) -> String {
     prefix
@@ -204,5 +219,17 @@ mod tests {
             assert_eq!(family("p.", key), expected);
         }
         assert_eq!(escaped("a*b"), "a\\*b");
+    }
+
+    #[test]
+    fn databases_are_told_by_their_line() {
+        for (line, expected) in [
+            ("db0:keys=1,expires=0,avg_ttl=0", Some("database 0 has 1 key")),
+            ("db12:keys=42", Some("database 12 has 42 keys")),
+            ("dbsize:12", None),
+            ("used_memory:12", None),
+        ] {
+            assert_eq!(database(line).map(|found| found.to_string()).as_deref(), expected, "{line}");
+        }
     }
 }

@@ -178,8 +178,10 @@ pub enum ProblemCode {
     StoreInUse,
     StoreRefused,
     StoreFull,
-    /// A server does not answer, or does not let us in.
+    /// A server does not answer. It may do so by itself later.
     Unreachable,
+    /// A server answers, and does not let us in as we are.
+    Refused,
     Infrastructure,
     ReadOnly,
 }

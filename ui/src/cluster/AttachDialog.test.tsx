@@ -73,6 +73,26 @@ describe('AttachDialog', () => {
     ]);
   });
 
+  it('says after a test that one server which is away keeps nobody out', async () => {
+    const away = { code: 'unreachable' as const, message: 'nobody listens at the address of Redis', hint: 'check host and port' };
+    const refused = { ...away, code: 'refused' as const };
+    const good = { what: 'RabbitMQ lets us in', problem: null };
+    for (const [steps, expected] of [
+      [[good, { what: 'Redis lets us in', problem: away }], true],
+      [[good, { what: 'Redis lets us in', problem: refused }], false],
+      [[{ ...good, problem: away }, { what: 'Redis lets us in', problem: away }], false],
+      [[{ ...good, problem: refused }, { what: 'Redis lets us in', problem: away }], false],
+    ] as const) {
+      vi.mocked(actions.testConnection).mockResolvedValue([...steps]);
+      await open();
+      fill();
+      fireEvent.click(screen.getByTestId('attach-test'));
+      await screen.findByRole('list', { name: 'Steps' });
+      expect(screen.queryByText(/You can attach all the same/) !== null).toBe(expected);
+      cleanup();
+    }
+  });
+
   it('stays open and says in one sentence why it was refused', async () => {
     vi.mocked(actions.attachTo).mockRejectedValue(new ProblemError({ code: 'infrastructure', message: 'RabbitMQ refuses the password', hint: '' }));
     await open();

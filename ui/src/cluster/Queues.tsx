@@ -16,7 +16,7 @@ export function Queues({ queues, findings, asOf }: { queues: QueueView[]; findin
         Queues
         {queues.length > 0 && <AsOf at={asOf} />}
       </h3>
-      {queues.length === 0 && <p className="cluster-none">The depths and consumers of the work queues appear here after the first look.</p>}
+      {queues.length === 0 && <p className="cluster-none">The depths and consumers of the work queues appear here {asOf === null ? 'after the first look' : 'when RabbitMQ can be asked'}.</p>}
       {busy.length > 0 && <Listed queues={busy} wrong={wrong} />}
       {quiet.length > 0 && (
         <details className="cluster-quiet">

@@ -35,7 +35,7 @@ export function RedisMemory({ redis, asOf }: { redis: RedisView | null; asOf: nu
           </tbody>
         </table>
       ) : (
-        <p className="cluster-none">How much each kind of key takes appears here after the first look through Redis.</p>
+        <p className="cluster-none">How much each kind of key takes appears here {asOf === null ? 'after the first look through Redis' : 'when Redis can be asked'}.</p>
       )}
     </section>
   );

@@ -34,22 +34,31 @@ function Content({ trial }: { trial: Trial }): ReactElement | null {
       return <Failed message={trial.problem.message} hint={trial.problem.hint} />;
     case 'tested':
       return (
-        <ol aria-label="Steps">
-          {trial.steps.map(({ what, problem }) => (
-            <li key={what}>
-              {problem ? (
-                <Failed message={problem.message} hint={problem.hint} />
-              ) : (
-                <p className="attach-step attach-good">
-                  <Icon name="check" />
-                  <span>{asSentence(what)}.</span>
-                </p>
-              )}
-            </li>
-          ))}
-        </ol>
+        <>
+          <ol aria-label="Steps">
+            {trial.steps.map(({ what, problem }) => (
+              <li key={what}>
+                {problem ? (
+                  <Failed message={problem.message} hint={problem.hint} />
+                ) : (
+                  <p className="attach-step attach-good">
+                    <Icon name="check" />
+                    <span>{asSentence(what)}.</span>
+                  </p>
+                )}
+              </li>
+            ))}
+          </ol>
+          {lacksOneServer(trial.steps) && <p className="attach-step">You can attach all the same: what is away is not seen until it is back, and that is tried by itself.</p>}
+        </>
       );
   }
+}
+
+/** One server is away for now, and nothing else is in the way. */
+function lacksOneServer(steps: ConnectionStep[]): boolean {
+  const problems = steps.flatMap(({ problem }) => problem ?? []);
+  return problems.length === 1 && steps.length > 1 && problems[0]?.code === 'unreachable';
 }
 
 function Failed({ message, hint }: { message: string; hint: string }): ReactElement {

@@ -990,7 +990,7 @@ export type Place = { line: number, column: number, };
  */
 export type Problem = { code: ProblemCode, message: string, hint: string, };
 
-export type ProblemCode = "not_found" | "invalid_request" | "invalid_workflow" | "ambiguous" | "store_in_use" | "store_refused" | "store_full" | "unreachable" | "infrastructure" | "read_only";
+export type ProblemCode = "not_found" | "invalid_request" | "invalid_workflow" | "ambiguous" | "store_in_use" | "store_refused" | "store_full" | "unreachable" | "refused" | "infrastructure" | "read_only";
 
 /**
  * What has arrived at a join, over all its keys.

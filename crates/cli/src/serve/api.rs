@@ -87,7 +87,7 @@ pub fn status(code: ProblemCode) -> StatusCode {
         ProblemCode::ReadOnly => StatusCode::FORBIDDEN,
         ProblemCode::Ambiguous | ProblemCode::StoreInUse | ProblemCode::StoreRefused => StatusCode::CONFLICT,
         ProblemCode::StoreFull => StatusCode::INSUFFICIENT_STORAGE,
-        ProblemCode::Unreachable => StatusCode::BAD_GATEWAY,
+        ProblemCode::Unreachable | ProblemCode::Refused => StatusCode::BAD_GATEWAY,
         ProblemCode::Infrastructure => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

@@ -5,6 +5,7 @@
 mod arrivals;
 mod barrier;
 mod begin;
+mod database;
 mod definitions;
 mod doubt;
 mod execution;
@@ -31,13 +32,14 @@ mod wire;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use protocol::{
-    BarrierView, ClusterDialect, Event, ExecutionId, Finding, Gap, Millis, NodeId, QueueView, TimerView,
-    WorkflowId,
+    BarrierView, ClusterDialect, Event, ExecutionId, Finding, Gap, Millis, NodeId, Problem, QueueView,
+    TimerView, WorkflowId,
 };
 use serde_json::Value;
 
-use crate::{Dialect, Heard, News, ObserverError, Reader};
+use crate::{Database, Dialect, Heard, News, ObserverError, Reader};
 use begin::{Beginning, Start};
+use database::Place;
 use definitions::Definitions;
 use execution::{Execution, Guess};
 use hands::Hands;
@@ -115,6 +117,7 @@ pub struct Rune {
     /// Of these, those that had begun before.
     redelivered: u64,
     redis: Seen,
+    place: Place,
     /// How much our clock goes before that of the cluster, by what was heard last.
     skew: Millis,
     /// Since when everything that is said comes here.
@@ -170,6 +173,7 @@ impl Rune {
             begun: 0,
             redelivered: 0,
             redis: Seen::default(),
+            place: Place::default(),
             skew: 0,
             listening_since: None,
             heard_until: 0,
@@ -473,6 +477,7 @@ impl Dialect for Rune {
         let events = self.learn(looked, now);
         self.untold.extend(events);
         came?;
+        self.note_look(reader.database, &wanted, now);
         match self.redis.refused.take() {
             Some(refused) if self.untold.is_empty() => Err(refused),
             Some(_) | None => Ok(self.news(Vec::new())),
@@ -490,6 +495,10 @@ impl Dialect for Rune {
         findings.extend(self.queues.findings(|name| WORKED.contains(&name), now));
         crate::stuck::sort(&mut findings);
         findings
+    }
+
+    fn trouble(&self, databases: &[Database]) -> Option<Problem> {
+        self.trouble_of_place(databases)
     }
 
     fn barrier(&self, execution: &ExecutionId, node: &NodeId) -> Option<BarrierView> {
@@ -510,10 +519,12 @@ impl Dialect for Rune {
 
     fn found(&mut self, keys: &[String]) {
         self.redis.come_by(keys);
+        self.place.come_by(keys);
     }
 
     fn found_all(&mut self) {
         self.redis.come_round();
+        self.compare_with_walk();
     }
 
     fn queues(&mut self, queues: &[QueueView], now: Millis) {

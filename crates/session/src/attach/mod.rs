@@ -81,8 +81,8 @@ impl Session {
         }
     }
 
-    /// Looks into a cluster, and into no other any more. Returns when both servers have let us in; where they do not,
-    /// whatever was looked into before still is.
+    /// Looks into a cluster, and into no other any more. A server that is away may come back by itself and
+    /// keeps nobody out as long as the other lets us in; where they do not, whatever was looked into before still is.
     pub async fn attach(
         &self,
         connection: ClusterConnection,
@@ -90,10 +90,7 @@ impl Session {
         record: bool,
     ) -> Result<ClusterView, Problem> {
         let address = address::resolve(connection, &passwords, &self.saved_connections())?;
-        let steps = observer::test(&address).await;
-        if let Some(problem) = steps.into_iter().find_map(|step| step.problem) {
-            return Err(problem);
-        }
+        let away = observer::test(&address).await.enter()?;
         let mut attached = self.attachment.lock().await;
         if let Some(before) = attached.take() {
             // What it could not take in was told.
@@ -103,7 +100,7 @@ impl Session {
         let cluster = address.connection.name.clone();
         let passing = Passing::begin(Arc::clone(&self.store), Arc::clone(&self.insights)).await;
         let passing = Arc::new(passing.map_err(|error| from_store(&error))?);
-        let (observer, seen) = Observer::attach(address, Arc::new(move || clock.now()));
+        let (observer, seen) = Observer::attach(address, away, Arc::new(move || clock.now()));
         let keeper = Keeper {
             store: Arc::clone(&self.store),
             live: Arc::clone(&self.live),
@@ -149,7 +146,8 @@ impl Session {
         connection: ClusterConnection,
         passwords: Passwords,
     ) -> Result<Vec<ConnectionStep>, Problem> {
-        Ok(observer::test(&address::resolve(connection, &passwords, &self.saved_connections())?).await)
+        let address = address::resolve(connection, &passwords, &self.saved_connections())?;
+        Ok(observer::test(&address).await.steps())
     }
 
     /// Those whose passwords are known. Who keeps nothing has them all the same.
@@ -342,7 +340,7 @@ impl Keeper {
 
 #[cfg(test)]
 mod tests {
-    use observer::Address;
+    use observer::{Address, Away};
     use protocol::Update;
     use recording::Access;
     use runtime::Gate;
@@ -364,7 +362,8 @@ mod tests {
             prefix: String::new(),
             dialect: None,
         };
-        let (observer, seen) = Observer::attach(Address { amqp, redis, connection }, Arc::new(|| 1_000));
+        let (observer, seen) =
+            Observer::attach(Address { amqp, redis, connection }, Away::default(), Arc::new(|| 1_000));
         let (_, feed) = mpsc::channel(1);
         let keeper = Keeper {
             passing: Arc::new(Passing::begin(Arc::clone(&store), Arc::clone(&insights)).await.unwrap()),
