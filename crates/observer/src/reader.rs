@@ -120,10 +120,11 @@ impl Read {
             | Self::Scan
             | Self::Ttl
             | Self::MemoryUsage
+            | Self::HStrLen
             | Self::HScan
             | Self::ZCard
             | Self::ZRange => None,
-            Self::Exists | Self::HMGet | Self::HStrLen | Self::XRange => Some(ClusterDialect::Runeglass),
+            Self::Exists | Self::HMGet | Self::XRange => Some(ClusterDialect::Runeglass),
             Self::Get
             | Self::HGet
             | Self::HLen

@@ -32,11 +32,13 @@ pub fn problem(error: &ObserverError) -> Problem {
 /// What goes wrong once somebody was let in: that is told by who is gone, what is not seen meanwhile, and that nobody has
 /// to do anything to go on.
 pub fn while_attached(error: &ObserverError) -> Problem {
+    let cut = |who: &str| {
+        let hint = "see whether the server runs and the network is up";
+        awaited(error, unreachable(format!("the connection to {who} is gone"), hint))
+    };
     match error {
-        ObserverError::Broker(cut) if is_cut(cut.kind()) => {
-            let hint = "see whether the server runs and the network is up";
-            awaited(error, unreachable("the connection to RabbitMQ is gone", hint))
-        }
+        ObserverError::Broker(why) if is_cut(why.kind()) => cut("RabbitMQ"),
+        ObserverError::Redis(why) if why.is_connection_dropped() => cut("Redis"),
         ObserverError::Broker(_)
         | ObserverError::Redis(_)
         | ObserverError::Silent(_)
