@@ -252,11 +252,11 @@ async fn a_cluster_that_does_not_let_us_in_takes_no_other_away() {
     looking.until("beside", |view| view.nodes["fetch"].counts.success == 2).await;
     let closed = ClusterConnection {
         name: "other".to_owned(),
-        amqp: "amqp://guest:guest@127.0.0.1:1/%2f".to_owned(),
+        amqp: format!("amqp://guest:wrong@127.0.0.1:{}/%2f", servers.rabbit.port),
         ..their_connection(&servers)
     };
     let attach = Request::Attach { connection: closed, passwords: Passwords::default(), record: false };
-    looking.0.call(attach).await.expect_err("nobody answers");
+    looking.0.call(attach).await.expect_err("nobody is let in");
     assert_eq!(looking.cluster().await.connection.name, "shop");
     live.publish(&cluster.published()[night..]).await;
     assert_eq!(looking.until_ended("beside").await.summary.phase, ExecutionPhase::Completed);
