@@ -18,14 +18,11 @@ use crate::{
     outcome::{CommandError, say},
 };
 
-/// Sittings alone, each beside one while somebody looks.
-const PAIRS: usize = 10;
-/// Runs of a sitting: what is looked for is small beside what a machine does by itself, and one run is over in a second.
-const RUNS: usize = 5;
-/// How long an observer takes to find its feet.
-const SETTLED: Duration = Duration::from_secs(8);
-/// Between two runs.
-const REST: Duration = Duration::from_secs(2);
+/// Runs alone, each beside one while somebody looks. One of them is over in less than two seconds, and the next one of
+/// the same kind may take a fifth longer, so many are needed to tell a few parts of a hundred.
+const PAIRS: usize = 60;
+/// Before every run. An observer finds its feet in it, and whoever is alone rests as long.
+const REST: Duration = Duration::from_secs(4);
 /// Milliseconds of a tick by which Linux tells how long processors were used.
 const TICK: f64 = 10.0;
 
@@ -72,77 +69,104 @@ fn used_by_all() -> Option<f64> {
     Some((user + nice + system + hard + soft) * TICK)
 }
 
-/// All that was measured alone, or while somebody looked.
-#[derive(Default)]
-struct Runs {
-    millis: Vec<f64>,
-    /// Of processors: the observer, and everybody else.
-    observer: Vec<f64>,
-    others: Vec<f64>,
+/// A run, and what it took of processors.
+struct Run {
+    millis: f64,
+    /// The observer, and everybody else; absent where nobody tells.
+    used: Option<(f64, f64)>,
 }
 
-impl Runs {
-    /// One that nobody measures, so that all are as warm as in the middle of a night, and those that are.
-    async fn sit(&mut self, field: &mut Field<'_>, looker: Option<&Looker>) -> Result<(), CommandError> {
-        tokio::time::sleep(SETTLED).await;
-        field.once(array(COMPARED)).await?;
-        for _ in 0..RUNS {
-            tokio::time::sleep(REST).await;
-            let used = || (used_by_all(), looker.map_or(Some(0.0), Looker::used));
-            let before = used();
-            self.millis.push(field.once(array(COMPARED)).await?);
-            if let ((Some(all), Some(one)), (Some(all_after), Some(one_after))) = (before, used()) {
-                self.observer.push(one_after - one);
-                self.others.push(all_after - all - (one_after - one));
-            }
-        }
-        Ok(())
-    }
-
-    /// The middle one, and between which the middle half lies.
-    fn described(&self) -> String {
-        let sorted = sorted(&self.millis);
-        let [quarter, middle, three] = [0.25, 0.5, 0.75].map(|part| percentile(&sorted, part));
-        format!("{middle:.0} ms (half of them {quarter:.0} to {three:.0})")
+impl Run {
+    async fn measure(field: &mut Field<'_>, is_watched: bool) -> Result<Self, CommandError> {
+        let looker = is_watched.then(|| Looker::start(field.address)).transpose()?;
+        tokio::time::sleep(REST).await;
+        let used = || Some((looker.as_ref().map_or(Some(0.0), Looker::used)?, used_by_all()?));
+        let before = used();
+        let millis = field.once(array(COMPARED)).await?;
+        let used = before.zip(used()).map(|((one, all), (one_after, all_after))| {
+            let observer = one_after - one;
+            (observer, all_after - all - observer)
+        });
+        Ok(Self { millis, used })
     }
 }
 
-fn sorted(figures: &[f64]) -> Vec<f64> {
-    let mut sorted = figures.to_vec();
+/// Figures from the lowest to the highest.
+fn sorted(figures: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut sorted: Vec<f64> = figures.collect();
     sorted.sort_by(f64::total_cmp);
     sorted
 }
 
-fn median(figures: &[f64]) -> f64 {
+fn median(figures: impl Iterator<Item = f64>) -> f64 {
     percentile(&sorted(figures), 0.5)
 }
 
+/// The middle one, and between which the middle half lies.
+fn described(runs: &[Run]) -> String {
+    let sorted = sorted(runs.iter().map(|run| run.millis));
+    let [quarter, middle, three] = [0.25, 0.5, 0.75].map(|part| percentile(&sorted, part));
+    format!("{middle:.0} ms (half of them {quarter:.0} to {three:.0})")
+}
+
+/// How much slower, in parts of a hundred, with how far off that may be: the middle of all means of two pairs, which a few
+/// odd pairs do not move, and between which a figure from so many pairs lies nineteen times of twenty.
+fn slower(alone: &[Run], watched: &[Run]) -> (f64, f64) {
+    let pairs: Vec<f64> =
+        alone.iter().zip(watched).map(|(alone, watched)| (watched.millis / alone.millis).ln()).collect();
+    let means = (0..pairs.len()).flat_map(|one| (one..pairs.len()).map(move |other| (one, other)));
+    let middle = median(means.map(|(one, other)| f64::midpoint(pairs[one], pairs[other])));
+    // The half between the quarters is 1.35 deviations wide where chance alone is at work.
+    let spread = sorted(pairs.iter().copied());
+    let deviation = (percentile(&spread, 0.75) - percentile(&spread, 0.25)) / 1.35;
+    let off = 1.96 * deviation / (pairs.len() as f64).sqrt();
+    (100.0 * (middle.exp() - 1.0), 100.0 * off)
+}
+
 pub async fn measure(field: &mut Field<'_>) -> Result<Line, CommandError> {
-    let (mut alone, mut watched) = (Runs::default(), Runs::default());
+    // So that the first is as warm as the last.
+    field.once(array(COMPARED)).await?;
+    let (mut alone, mut watched) = (Vec::new(), Vec::new());
     for pair in 0..PAIRS {
         // Who comes first changes, so that a machine that grows faster or slower favours neither.
         for is_watched in [pair % 2 == 1, pair % 2 == 0] {
-            if is_watched {
-                let looker = Looker::start(field.address)?;
-                watched.sit(field, Some(&looker)).await?;
-            } else {
-                alone.sit(field, None).await?;
-            }
+            let run = Run::measure(field, is_watched).await?;
+            if is_watched { watched.push(run) } else { alone.push(run) }
         }
     }
+    let (slower, off) = slower(&alone, &watched);
     say(&format!(
-        "{COMPARED:>9} {} alone, {} while somebody looks, medians of {} each",
-        alone.described(),
-        watched.described(),
-        PAIRS * RUNS
+        "{COMPARED:>9} {} alone, {} while somebody looks, medians of {PAIRS} each; by pairs {slower:.1} % slower, give or take {off:.1}",
+        described(&alone),
+        described(&watched),
     ))?;
+    let others = |runs: &[Run]| median(runs.iter().filter_map(|run| Some(run.used?.1)));
     say(&format!(
         "{:>9} {:.0} ms of processors alone; {:.0} while somebody looks, and {:.0} by the observer itself",
         "",
-        median(&alone.others),
-        median(&watched.others),
-        median(&watched.observer)
+        others(&alone),
+        others(&watched),
+        median(watched.iter().filter_map(|run| Some(run.used?.0)))
     ))?;
-    let slower = 100.0 * (median(&watched.millis) / median(&alone.millis) - 1.0);
     Ok(("F(10,000) while somebody looks, % slower", slower, "≤ 5"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(millis: impl IntoIterator<Item = f64>) -> Vec<Run> {
+        millis.into_iter().map(|millis| Run { millis, used: None }).collect()
+    }
+
+    #[test]
+    fn a_machine_that_grows_slower_costs_nobody_anything() {
+        let alone = |pair: i32| 1_000.0 + 50.0 * f64::from(pair);
+        let watched = runs((0..20).map(|pair| alone(pair) * 1.03));
+        let (by, off) = slower(&runs((0..20).map(alone)), &watched);
+        assert!((by - 3.0).abs() < 0.01 && off < 0.01, "{by} {off}");
+        // One run that everything came in the way of moves little.
+        let odd = (0..20).map(|pair| alone(pair) * if pair == 7 { 9.0 } else { 1.03 });
+        assert!((slower(&runs((0..20).map(alone)), &runs(odd)).0 - 3.0).abs() < 0.01);
+    }
 }
