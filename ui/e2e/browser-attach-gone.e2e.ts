@@ -95,6 +95,26 @@ describe('a cluster of the Rune services whose RabbitMQ is gone', () => {
     expect(await stage.page.locator(byId('mode-chip')).textContent()).toBe('LOCAL · web');
     expect(await stage.page.evaluate(() => document.body.innerText)).not.toMatch(/\bLIVE\b/);
   });
+
+  it('lets in whoever comes because Redis is down, and is seen whole when it is back', async () => {
+    await cluster.stop('Redis');
+    await stage.page.click(byId('attach'));
+    await cluster.fill(stage, 'guest');
+    await stage.page.click(byId('attach-test'));
+    await stage.says(byId('attach-steps'), /Nobody listens at the address of Redis\..*You can attach all the same/, LIMIT_MILLIS);
+    await stage.shoot('gone-door');
+    expect(await seriousFindings(stage.page)).toEqual([]);
+    await stage.page.click(byId('attach-now'));
+    await stage.says(byId('live-trouble'), /Redis/, LIMIT_MILLIS);
+    await stage.says(byId('live-banner'), /Rune services/, LIMIT_MILLIS);
+    await stage.page.click(byId('tab-cluster'));
+    await stage.says(byId('cluster-panel'), /workflow\.execution|are empty/, LIMIT_MILLIS);
+    await closeToasts();
+    await stage.shoot('gone-redis-first');
+    await cluster.restart('Redis');
+    await stage.soon('no trouble', async () => ((await stage.page.locator(byId('live-trouble')).count()) === 0 ? true : null), LIMIT_MILLIS);
+    await stage.says(byId('live-word'), /^LIVE$/, LIMIT_MILLIS);
+  });
 });
 
 describe('a cluster of our own workers', () => {
