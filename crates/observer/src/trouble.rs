@@ -38,7 +38,10 @@ pub fn while_attached(error: &ObserverError) -> Problem {
     };
     match error {
         ObserverError::Broker(why) if is_cut(why.kind()) => cut("RabbitMQ"),
-        ObserverError::Redis(why) if why.is_connection_dropped() => cut("Redis"),
+        // Where nobody listens, that says more.
+        ObserverError::Redis(why) if why.is_connection_dropped() && !why.is_connection_refusal() => {
+            cut("Redis")
+        }
         ObserverError::Broker(_)
         | ObserverError::Redis(_)
         | ObserverError::Silent(_)
